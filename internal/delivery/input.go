@@ -1,0 +1,179 @@
+package delivery
+
+import "tote/internal/content"
+
+// Input is everything that a decision rests on.
+type Input struct {
+	Profile Profile
+	Ledger  Ledger
+	// Messages is the conversation, oldest first.
+	Messages []content.Message
+	// Current is the index in Messages of the message that opened the
+	// current turn; len(Messages) when there is no current turn.
+	Current int
+	Budgets Budgets
+	Facts   Facts
+}
+
+// Budgets bound a request. A zero field takes the default named beside it.
+type Budgets struct {
+	// Picture bounds one picture in raw bytes: DefaultPicture.
+	Picture int64
+	// History bounds the media of earlier turns in raw bytes: DefaultHistory.
+	History int64
+	// Request bounds the body in bytes: the profile's, else DefaultRequest.
+	Request int64
+	// Count bounds the pictures of one request: the profile's.
+	Count int
+	// Tokens bounds the request's estimated tokens: the profile's context.
+	Tokens int
+	// Text bounds a text resource that is put into the prompt, in bytes:
+	// DefaultText.
+	Text int64
+}
+
+// The default budgets, in bytes.
+const (
+	DefaultPicture = 10_000_000
+	DefaultHistory = 30_000_000
+	DefaultRequest = 20_000_000
+	DefaultText    = 64_000
+	// Unlimited switches a byte budget off.
+	Unlimited = 1 << 60
+)
+
+// EvictTo is how far an eviction goes down at once, in percent of the budget,
+// so that the prefix stays stable for many turns after it.
+const EvictTo = 60
+
+// Facts is what was learned since the blocks were measured. Facts force a
+// block down, never up.
+type Facts struct {
+	// Missing holds the blobs that are gone from the store.
+	Missing map[content.Digest]bool
+	// Failed holds what could not be carried out, by handle.
+	Failed map[content.Handle]Failed
+	// Stripped holds what is taken out for the rest of this turn.
+	Stripped map[content.Handle]bool
+	// Refused holds the blobs that this endpoint refuses.
+	Refused map[content.Digest]bool
+	// RefusedMIMEs holds media types, or "image/*", that it refuses.
+	RefusedMIMEs map[string]bool
+	// Proven holds the blobs with which this endpoint has answered.
+	Proven map[content.Digest]bool
+	// Files: the model has tools that can read a file by its path.
+	Files bool
+	// Lookers names the agents and tools that can look at a picture for a
+	// model that cannot, sorted.
+	Lookers []string
+	// Describer: an agent is configured to describe pictures.
+	Describer bool
+	// Overhead is what a measured body had more than the estimate, in bytes.
+	Overhead int64
+	// MaxRequest is a learned limit on the body, 0 for none.
+	MaxRequest int64
+	// MaxBytes and MaxEdge are learned limits on one picture, 0 for none.
+	MaxBytes int64
+	MaxEdge  int
+	// DropHistory: no media of earlier turns at all (after an overflow).
+	DropHistory bool
+	// Fixed is the size of what is not blocks: system prompt and tools, in
+	// bytes.
+	Fixed int64
+}
+
+// Failed says why an order could not be carried out.
+type Failed struct {
+	Reason Reason
+	Detail string
+}
+
+// Bounds are what a variant must keep within.
+type Bounds struct {
+	MaxEdge   int
+	MaxPixels int64
+	MaxBytes  int64
+	MIMEs     []string
+}
+
+// Order is what Decide wants done with one block.
+type Order struct {
+	Handle      content.Handle
+	Disposition Disposition
+	Reason      Reason
+	Detail      string
+	// Send is the blob to send, as it is; zero where nothing is sent, or
+	// where Cut says that a variant has to be made first.
+	Send content.Blob
+	// Cut is set where a variant of the original has to be cut first.
+	Cut *Bounds
+	// Load is the blob whose text is put into the prompt.
+	Load content.Blob
+	// Stage is the blob that needs a file for the model's tools.
+	Stage content.Blob
+	// Describe: an agent that can see is asked about the picture.
+	Describe bool
+
+	block content.Block
+	route Route
+}
+
+// Block returns the block that the order is about.
+func (o Order) Block() content.Block { return o.block }
+
+// Wants says what a plan would like to know before it is carried out.
+type Wants uint8
+
+// The wants.
+const (
+	WantsNothing Wants = iota
+	// WantsVision: a picture waits for evidence whether the model sees.
+	WantsVision
+)
+
+// Plan is what Decide wants done: one order per block, in order. Only Decide
+// makes one.
+type Plan struct {
+	in     Input
+	orders []Order
+	wants  Wants
+}
+
+// Orders returns the orders. They are the plan's own and must not be changed.
+func (p Plan) Orders() []Order { return p.orders }
+
+// Wants says what the plan would like to know first.
+func (p Plan) Wants() Wants { return p.wants }
+
+// Results is what carrying out a plan gave, by handle.
+type Results struct {
+	// Variants are the cut variants.
+	Variants map[content.Handle]content.Blob
+	// Texts are the loaded texts.
+	Texts map[content.Handle]string
+	// Paths are the staged files, as the model should write them.
+	Paths map[content.Handle]string
+	// Descriptions are other models' words.
+	Descriptions map[content.Handle]Description
+	// Failed are the orders that could not be carried out.
+	Failed map[content.Handle]Failed
+}
+
+// Description is what another model said about a picture.
+type Description struct{ Model, Text string }
+
+// Prompt is a conversation in which every block has been decided. Only Settle
+// makes one, so an adapter cannot see an undecided block.
+type Prompt struct {
+	messages []content.Message
+	// Media counts the media parts, Fresh those with which this endpoint
+	// has not answered yet.
+	media, fresh int
+}
+
+// Len returns the number of messages.
+func (p Prompt) Len() int { return len(p.messages) }
+
+// Media returns how many media parts the prompt holds, and how many of them
+// this endpoint has not proven to accept.
+func (p Prompt) Media() (all, fresh int) { return p.media, p.fresh }

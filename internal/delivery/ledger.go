@@ -1,0 +1,50 @@
+package delivery
+
+import (
+	"maps"
+
+	"tote/internal/content"
+)
+
+// LedgerEntry is what was last sent for one block.
+type LedgerEntry struct {
+	Disposition Disposition
+	Reason      Reason
+	// Variant is the blob that was sent, zero for a disposition without one.
+	Variant content.Blob
+	// Note is the path or the description that the model was given; a stub
+	// that named it is sent with the same words again.
+	Note string
+}
+
+// Ledger is the memory of a lane: for each block what was last sent. It is a
+// value: Settle returns a new one and leaves the old as it was.
+type Ledger struct {
+	entries map[content.Handle]LedgerEntry
+}
+
+// NewLedger makes a ledger of stored rows.
+func NewLedger(rows map[content.Handle]LedgerEntry) Ledger {
+	return Ledger{entries: maps.Clone(rows)}
+}
+
+// Len returns how many blocks the ledger remembers.
+func (l Ledger) Len() int { return len(l.entries) }
+
+// Lookup returns what was last sent for h.
+func (l Ledger) Lookup(h content.Handle) (LedgerEntry, bool) {
+	e, ok := l.entries[h]
+	return e, ok
+}
+
+// Changed returns the entries of l that older lacks or has otherwise, which is
+// what has to be stored.
+func (l Ledger) Changed(older Ledger) map[content.Handle]LedgerEntry {
+	out := map[content.Handle]LedgerEntry{}
+	for h, e := range l.entries {
+		if o, ok := older.entries[h]; !ok || o != e {
+			out[h] = e
+		}
+	}
+	return out
+}

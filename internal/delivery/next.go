@@ -1,0 +1,220 @@
+package delivery
+
+// FailureKind is what went wrong with one sending of a request.
+type FailureKind uint8
+
+// The failure kinds. The zero value is no failure.
+const (
+	FailNone       FailureKind = iota
+	FailCancelled              // the user stopped it
+	FailAuth                   // 401: who are you
+	FailBilling                // 402: no money
+	FailPermission             // 403: not allowed
+	FailRateLimit              // 429, after the transport's retries
+	FailSchema                 // the request's shape is wrong: our mistake
+	FailRefused                // any other 4xx, a known 5xx, an error inside a 200
+	FailTooLarge               // 413, or words that say the body is too large
+	FailUpload                 // reset or broken pipe while sending the body
+	FailOverflow               // more tokens than the context holds
+	FailServer                 // 5xx, after the transport's retries
+	FailNetwork                // no connection, after the transport's retries
+	FailStream                 // the answer broke off
+	FailProtocol               // an answer that cannot be read
+	FailDropped                // answered, but accounts for zero image tokens
+)
+
+var failureNames = [...]string{
+	"none", "cancelled", "auth", "billing", "permission", "rate_limit", "schema", "refused", "too_large", "upload",
+	"overflow", "server", "network", "stream", "protocol", "dropped",
+}
+
+func (k FailureKind) String() string {
+	if int(k) < len(failureNames) {
+		return failureNames[k]
+	}
+	return "failure?"
+}
+
+// Failures lists the kinds, FailNone left out.
+func Failures() []FailureKind {
+	out := make([]FailureKind, 0, len(failureNames)-1)
+	for i := 1; i < len(failureNames); i++ {
+		out = append(out, FailureKind(i))
+	}
+	return out
+}
+
+// Class refines a refusal by its wording. It is never needed for recovery.
+type Class uint8
+
+// The classes.
+const (
+	ClassUnknown   Class = iota
+	ClassBlind           // the model or endpoint takes no pictures at all
+	ClassBytes           // a picture has too many bytes
+	ClassEdge            // a picture has too many pixels on a side
+	ClassCount           // too many pictures
+	ClassMIME            // a media type is not taken, or does not match
+	ClassDecode          // a picture cannot be decoded
+	ClassPlacement       // pictures may not stand there
+	ClassBody            // the whole request is too large
+)
+
+// Learned are the numbers that an error named, 0 for none.
+type Learned struct {
+	MaxBytes   int64
+	MaxEdge    int
+	MaxCount   int
+	MaxRequest int64
+}
+
+// Failure is how one sending went wrong.
+type Failure struct {
+	Kind    FailureKind
+	Status  int
+	Class   Class
+	Learned Learned
+}
+
+// Step is what one sending tried.
+type Step uint8
+
+// The steps.
+const (
+	StepPlain    Step = iota // the request as decided
+	StepReplay               // the same bytes again, after a dropped picture
+	StepStripNew             // without the media that are new to this endpoint
+	StepStripAll             // without any media
+	StepEvict                // with less history, after too large or overflow
+)
+
+// Attempt is one sending of a request.
+type Attempt struct {
+	Step Step
+	// Media counts the media parts it carried, Fresh those that were new to
+	// the endpoint.
+	Media, Fresh int
+	// Failure is zero for an attempt that was answered well.
+	Failure Failure
+	// Buffered: a whole answer arrived and is kept.
+	Buffered bool
+}
+
+// Action is what to do after a failure.
+type Action uint8
+
+// The actions. The zero value gives up, so a forgotten case fails closed.
+const (
+	// ActFail ends the turn with the first error.
+	ActFail Action = iota
+	// ActAccept takes the newest buffered answer.
+	ActAccept
+	// ActReplay sends the same bytes again.
+	ActReplay
+	// ActStripNew takes out the media that are new to the endpoint.
+	ActStripNew
+	// ActStripAll takes out all media.
+	ActStripAll
+	// ActEvict sends less history.
+	ActEvict
+)
+
+func (a Action) String() string {
+	switch a {
+	case ActFail:
+		return "fail"
+	case ActAccept:
+		return "accept"
+	case ActReplay:
+		return "replay"
+	case ActStripNew:
+		return "strip_new"
+	case ActStripAll:
+		return "strip_all"
+	case ActEvict:
+		return "evict"
+	}
+	return "action?"
+}
+
+const (
+	// MaxSends is how often one request is sent at most, in all.
+	MaxSends = 6
+	// MaxDropped is how often a request is sent whose picture was dropped.
+	MaxDropped = 3
+)
+
+// Next says what to do after the last of attempts failed. It is the only place
+// where recovery is decided.
+func Next(attempts []Attempt) Action {
+	if len(attempts) == 0 {
+		return ActFail
+	}
+	last := attempts[len(attempts)-1]
+	fallback := ActFail
+	for _, a := range attempts {
+		if a.Buffered {
+			fallback = ActAccept
+		}
+	}
+	if last.Failure.Kind == FailCancelled {
+		return ActFail
+	}
+	if len(attempts) >= MaxSends {
+		return fallback
+	}
+	switch last.Failure.Kind {
+	case FailDropped:
+		if count(attempts, FailDropped) < MaxDropped {
+			return ActReplay
+		}
+		return ActAccept
+	case FailRefused:
+		if fallback == ActAccept {
+			return ActAccept
+		}
+		return afterRefusal(attempts, last)
+	case FailTooLarge, FailUpload, FailOverflow:
+		if fallback == ActFail && !stepped(attempts, StepEvict) {
+			return ActEvict
+		}
+		return fallback
+	case FailNone, FailCancelled, FailAuth, FailBilling, FailPermission, FailRateLimit, FailSchema, FailServer, FailNetwork,
+		FailStream, FailProtocol:
+		return fallback
+	}
+	return ActFail
+}
+
+func afterRefusal(attempts []Attempt, last Attempt) Action {
+	switch {
+	case last.Media == 0 || stepped(attempts, StepStripAll):
+		return ActFail
+	case last.Fresh == 0 && !stepped(attempts, StepStripNew) && last.Failure.Class == ClassUnknown:
+		return ActFail // everything in it was accepted before, and no word says otherwise
+	case last.Fresh == 0 && !stepped(attempts, StepStripNew):
+		return ActStripAll // the endpoint changed its mind and says that media are the cause
+	case last.Fresh < last.Media && !stepped(attempts, StepStripNew):
+		return ActStripNew
+	}
+	return ActStripAll
+}
+
+func count(attempts []Attempt, k FailureKind) int {
+	n := 0
+	for _, a := range attempts {
+		if a.Failure.Kind == k {
+			n++
+		}
+	}
+	return n
+}
+
+func stepped(attempts []Attempt, s Step) bool {
+	for _, a := range attempts {
+		if a.Step == s {
+			return true
+		}
+	}
+	return false
+}
