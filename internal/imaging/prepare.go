@@ -1,0 +1,270 @@
+package imaging
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Result is a picture within bounds.
+type Result struct {
+	Data          []byte
+	Same          bool // Data is the input, byte for byte
+	MIME          string
+	Width, Height int
+	Changes       []Change // what was done; empty only when Same, or for a crop cut without loss
+	Frames        int      // of the source; 1 = still
+	Source        Info
+}
+
+// Rect is a region in displayed (upright) pixels of the full picture.
+type Rect struct{ X, Y, W, H int }
+
+// Prepare makes a picture keep to the bounds. It passes through unchanged when
+// it does so already and is upright, 8-bit, grey or RGB(A), still, and decodes
+// to its end. Errors are *Error or the context's own.
+func Prepare(ctx context.Context, data []byte, b Bounds) (Result, error) {
+	h, err := measure(data)
+	if err != nil {
+		return Result{}, err
+	}
+	img, err := decode(ctx, data, &h)
+	if err != nil {
+		return Result{}, err
+	}
+	j := job{b: b, h: &h, src: newSource(img)}
+	passed := Result{Data: data, Same: true, MIME: h.MIME, Width: h.Width, Height: h.Height, Frames: h.Frames, Source: h.Info}
+	if j.inBounds(len(data)) {
+		switch {
+		case j.plain():
+			return passed, nil
+		case h.Color == Palette && h.Format == PNG && h.BitDepth == 8:
+			same, err := j.ownPalette(ctx, data)
+			if err != nil {
+				return Result{}, err
+			}
+			if same {
+				return passed, nil
+			}
+		}
+	}
+	return j.run(ctx)
+}
+
+// Crop cuts a region at full resolution and makes it keep to the bounds. The
+// region must lie inside the picture as displayed.
+func Crop(ctx context.Context, data []byte, r Rect, b Bounds) (Result, error) {
+	h, err := measure(data)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := h.decodable(); err != nil {
+		return Result{}, err
+	}
+	if r.X < 0 || r.Y < 0 || r.W < 1 || r.H < 1 || r.W > h.Width-r.X || r.H > h.Height-r.Y {
+		return Result{}, &Error{Kind: BadRegion, Format: h.Format, Detail: fmt.Sprintf(
+			"region %d,%d %dx%d does not lie inside the %dx%d picture", r.X, r.Y, r.W, r.H, h.Width, h.Height)}
+	}
+	if r == (Rect{W: h.Width, H: h.Height}) {
+		return Prepare(ctx, data, b)
+	}
+	img, err := decode(ctx, data, &h)
+	if err != nil {
+		return Result{}, err
+	}
+	j := job{b: b, h: &h, src: newSource(img).crop(storedRect(r, &h)), cropped: true}
+	return j.run(ctx)
+}
+
+// storedRect maps a displayed region to the stored pixels.
+func storedRect(r Rect, h *header) Rect {
+	x0, y0 := storedPoint(h.Orientation, r.X, r.Y, h.StoredWidth, h.StoredHeight)
+	x1, y1 := storedPoint(h.Orientation, r.X+r.W-1, r.Y+r.H-1, h.StoredWidth, h.StoredHeight)
+	return Rect{X: min(x0, x1), Y: min(y0, y1), W: max(x0, x1) - min(x0, x1) + 1, H: max(y0, y1) - min(y0, y1) + 1}
+}
+
+// job is one preparation.
+type job struct {
+	b       Bounds
+	h       *header
+	src     *source
+	cropped bool
+}
+
+// inBounds says whether the file as it is keeps to every limit and is upright and still.
+func (j *job) inBounds(size int) bool {
+	w, h := j.b.target(j.h.Width, j.h.Height)
+	return j.b.accepts(j.h.Format) && w == j.h.Width && h == j.h.Height &&
+		(j.b.MaxBytes <= 0 || int64(size) <= j.b.MaxBytes) && j.h.Orientation == 1 && j.h.Frames == 1
+}
+
+// plain says whether the file stores 8-bit grey or RGB(A). Grey with a
+// transparent value is not plain: decoders disagree about it.
+func (j *job) plain() bool {
+	if j.h.BitDepth != 8 {
+		return false
+	}
+	return j.h.Color == RGB || j.h.Color == RGBA || j.h.Color == Gray && !j.h.Alpha
+}
+
+// ownPalette recognises a palette PNG that this package wrote: encoding its
+// pixels again gives the same bytes. Others are prepared.
+func (j *job) ownPalette(ctx context.Context, data []byte) (bool, error) {
+	r, err := copyRows(ctx, j.src)
+	if err != nil {
+		return false, err
+	}
+	r.settle()
+	p, ok := indexExact(r)
+	if !ok {
+		return false, nil
+	}
+	return bytes.Equal(pngPalette(r, p, int64(len(data))).data, data), nil
+}
+
+// size returns the displayed size of what is prepared.
+func (j *job) size() (w, h int) {
+	if j.h.Orientation >= 5 {
+		return j.src.h, j.src.w
+	}
+	return j.src.w, j.src.h
+}
+
+// run shrinks to the target size and encodes; where no encoding fits, it tries
+// a smaller edge, always from the full picture.
+func (j *job) run(ctx context.Context) (Result, error) {
+	if !j.b.accepts(PNG) && !j.b.accepts(JPEG) {
+		return Result{}, &Error{Kind: CannotFit, Format: j.h.Format, Detail: fmt.Sprintf(
+			"%s has to be converted and only png and jpeg can be written", j.h.Format)}
+	}
+	fullW, fullH := j.size()
+	w, h := j.b.target(fullW, fullH)
+	for {
+		r, err := j.render(ctx, w, h)
+		if err != nil {
+			return Result{}, err
+		}
+		enc, flattened, err := j.encode(ctx, r)
+		if err != nil {
+			return Result{}, err
+		}
+		if enc.data != nil {
+			return j.result(enc, r, flattened), nil
+		}
+		if w == 1 && h == 1 {
+			return Result{}, &Error{Kind: CannotFit, Format: j.h.Format, Detail: fmt.Sprintf(
+				"no picture fits into %d bytes", j.b.MaxBytes)}
+		}
+		step := math.Sqrt(float64(j.b.MaxBytes)/float64(max(1, enc.size))) * 0.97
+		scale := float64(max(w, h)) / float64(max(fullW, fullH)) * min(0.9, max(0.3, step))
+		nw := max(1, int(float64(fullW)*scale))
+		nh := max(1, int(float64(fullH)*scale))
+		nw, nh = j.b.target(min(nw, w), min(nh, h))
+		if nw == w && nh == h {
+			nw, nh = max(1, w*3/4), max(1, h*3/4)
+		}
+		w, h = nw, nh
+	}
+}
+
+// render returns the picture as displayed at w x h.
+func (j *job) render(ctx context.Context, w, h int) (*raster, error) {
+	if j.h.Orientation >= 5 {
+		w, h = h, w
+	}
+	r, err := resample(ctx, j.src, w, h)
+	if err != nil {
+		return nil, err
+	}
+	r.settle()
+	return r.orient(j.h.Orientation), ctx.Err()
+}
+
+// Quality a palette must reach. Where JPEG is no way out, a coarser palette is
+// still better than a stamp.
+const (
+	palettePSNR     = 40 // dB
+	palettePSNROnly = 30 // dB
+)
+
+// encode tries the encodings that suit the picture, best first. When none
+// fits, the attempt holds the smallest size seen.
+func (j *job) encode(ctx context.Context, r *raster) (enc attempt, flattened bool, err error) {
+	limit := j.b.MaxBytes
+	pngOK, jpegOK := j.b.accepts(PNG), j.b.accepts(JPEG)
+	if !r.opaque && !pngOK {
+		r, flattened = r.onWhite(), true
+	}
+	jpegOK = jpegOK && r.opaque
+	flat := !r.opaque || j.h.lossless && isFlat(r)
+	fw, fh := j.size()
+	exact := j.h.lossless && r.w == fw && r.h == fh
+	enc.size = math.MaxInt64
+	if pngOK && (flat || exact || !jpegOK) {
+		try := pngTrueColor(r, limit)
+		if try.data != nil || ctx.Err() != nil {
+			return try, flattened, ctx.Err()
+		}
+		enc = try
+		if flat || !jpegOK {
+			try, ok := encodePalette(r, limit, jpegOK)
+			if try.data != nil && ok {
+				return try, flattened, nil
+			}
+			if ok {
+				enc.size = min(enc.size, try.size)
+			}
+		}
+	}
+	if jpegOK {
+		try, err := jpegLadder(ctx, r, limit)
+		if err != nil || try.data != nil {
+			return try, flattened, err
+		}
+		enc.size = min(enc.size, try.size)
+	}
+	return enc, flattened, ctx.Err()
+}
+
+// encodePalette writes a palette PNG and says whether it is good enough.
+func encodePalette(r *raster, limit int64, jpegOK bool) (attempt, bool) {
+	p, exact := indexExact(r)
+	if !exact {
+		p = quantize(r)
+		least := float64(palettePSNROnly)
+		if jpegOK {
+			least = palettePSNR
+		}
+		if p.psnr(r) < least {
+			return attempt{}, false
+		}
+	}
+	a := pngPalette(r, p, limit)
+	a.lossy = !exact
+	return a, true
+}
+
+func (j *job) result(enc attempt, r *raster, flattened bool) Result {
+	fullW, fullH := j.size()
+	var changes []Change
+	add := func(c Change, applies bool) {
+		if applies {
+			changes = append(changes, c)
+		}
+	}
+	palette := enc.format == PNG && enc.data[25] == 3
+	add(Oriented, j.h.Orientation != 1)
+	add(Shrunk, r.w < fullW || r.h < fullH)
+	add(Converted, enc.format != j.h.Format)
+	add(FirstFrame, j.h.Frames > 1)
+	add(DepthReduced, j.h.BitDepth > 8)
+	add(Flattened, flattened)
+	add(ColorConverted, slices.Contains([]Color{GrayAlpha, CMYK, YCCK}, j.h.Color) || j.h.Color == Palette && !palette)
+	add(Recompressed, enc.lossy || len(changes) == 0 && !j.cropped)
+	return Result{
+		Data: enc.data, MIME: enc.format.MIME(), Width: r.w, Height: r.h,
+		Changes: changes, Frames: j.h.Frames, Source: j.h.Info,
+	}
+}
