@@ -75,6 +75,8 @@ type Facts struct {
 	// MaxBytes and MaxEdge are learned limits on one picture, 0 for none.
 	MaxBytes int64
 	MaxEdge  int
+	// MaxCount is a learned limit on pictures per request, 0 for none.
+	MaxCount int
 	// DropHistory: no media of earlier turns at all (after an overflow).
 	DropHistory bool
 	// Fixed is the size of what is not blocks: system prompt and tools, in
@@ -113,6 +115,9 @@ type Order struct {
 	Stage content.Blob
 	// Describe: an agent that can see is asked about the picture.
 	Describe bool
+	// Note is what the ledger remembers of the words that stood in its
+	// place.
+	Note string
 
 	block content.Block
 	route Route
@@ -166,14 +171,32 @@ type Description struct{ Model, Text string }
 // makes one, so an adapter cannot see an undecided block.
 type Prompt struct {
 	messages []content.Message
-	// Media counts the media parts, Fresh those with which this endpoint
-	// has not answered yet.
-	media, fresh int
+	media    []Sent
+}
+
+// Sent is one media part of a prompt.
+type Sent struct {
+	Handle content.Handle
+	Name   string
+	Kind   content.Kind
+	Blob   content.Blob
+	// Proven: this endpoint has answered a request with it before.
+	Proven bool
 }
 
 // Len returns the number of messages.
 func (p Prompt) Len() int { return len(p.messages) }
 
-// Media returns how many media parts the prompt holds, and how many of them
-// this endpoint has not proven to accept.
-func (p Prompt) Media() (all, fresh int) { return p.media, p.fresh }
+// Media lists the media parts in order. The slice is the prompt's own.
+func (p Prompt) Media() []Sent { return p.media }
+
+// Fresh returns how many media parts this endpoint has not proven to accept.
+func (p Prompt) Fresh() int {
+	n := 0
+	for _, m := range p.media {
+		if !m.Proven {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,93 @@
+package delivery
+
+import (
+	"strconv"
+	"strings"
+
+	"tote/internal/content"
+)
+
+// alike is how many equal notices are told one by one.
+const alike = 3
+
+// Notices tells the user about receipts that are less than the block itself.
+// More than three alike become one line with a count and the first labels.
+func Notices(rs []Receipt) []Notice {
+	type key struct {
+		kind content.Kind
+		d    Disposition
+		r    Reason
+	}
+	var order []key
+	groups := map[key][]Receipt{}
+	for _, r := range rs {
+		if !r.Disposition.Degraded() {
+			continue
+		}
+		k := key{r.Kind, r.Disposition, r.Reason}
+		if len(groups[k]) == 0 {
+			order = append(order, k)
+		}
+		groups[k] = append(groups[k], r)
+	}
+	var out []Notice
+	for _, k := range order {
+		g := groups[k]
+		if len(g) > alike {
+			var first []string
+			for _, r := range g[:alike] {
+				first = append(first, string(r.Handle))
+			}
+			out = append(out, Notice{
+				Severity: SeverityWarning,
+				Title:    strconv.Itoa(len(g)) + " attachments (" + strings.Join(first, ", ") + ", …): " + fate(k.d),
+				Detail:   k.r.User(),
+			})
+			continue
+		}
+		for _, r := range g {
+			out = append(out, r.Notice())
+		}
+	}
+	return out
+}
+
+// Notice is the receipt as a line for the user.
+func (r Receipt) Notice() Notice {
+	title := string(r.Handle)
+	if r.Name != "" {
+		title += " (" + content.Clean(r.Name) + ")"
+	}
+	detail := r.Reason.User()
+	if r.Detail != "" {
+		detail += ": " + content.Clean(r.Detail)
+	}
+	n := Notice{Severity: SeverityInfo, Title: title + ": " + fate(r.Disposition), Detail: detail}
+	if r.Disposition.Degraded() {
+		n.Severity = SeverityWarning
+	}
+	return n
+}
+
+// fate says in words what the model got.
+func fate(d Disposition) string {
+	switch d {
+	case Inline:
+		return "the model got it as it is"
+	case Shrunk:
+		return "the model got a smaller copy"
+	case Converted:
+		return "the model got it in another form"
+	case Described:
+		return "the model got another model's description"
+	case Path:
+		return "the model got the path of a file"
+	case Placeholder:
+		return "the model was told that it is not shown"
+	case Stripped:
+		return "taken out of this turn"
+	case Refused:
+		return "not sent"
+	}
+	return "?"
+}
