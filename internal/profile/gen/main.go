@@ -11,12 +11,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 
 	"tote/internal/profile"
 )
@@ -37,39 +37,34 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *out, *archive, os.Stdout); err != nil {
+	report, err := run(ctx, *out, *archive)
+	if err == nil {
+		_, err = os.Stdout.WriteString(report)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, out, archive string, report io.Writer) error {
-	if archive == "" {
-		dir, err := os.MkdirTemp("", "catalogue-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		if archive, err = fetch(ctx, dir); err != nil {
-			return err
-		}
-	}
-	data, err := os.ReadFile(archive)
+// run writes the snapshot and returns what there is to say about it.
+func run(ctx context.Context, out, archive string) (string, error) {
+	data, err := source(ctx, archive)
 	if err != nil {
-		return err
+		return "", err
 	}
 	sum := sha256.Sum256(data)
 	if got := hex.EncodeToString(sum[:]); got != sourceSHA256 {
-		return fmt.Errorf("%s %s has the hash %s, want %s", sourcePackage, sourceVersion, got, sourceSHA256)
+		return "", fmt.Errorf("%s %s has the hash %s, want %s", sourcePackage, sourceVersion, got, sourceSHA256)
 	}
 	files, err := unpack(data)
 	if err != nil {
-		return err
+		return "", err
 	}
 	conv, err := convert(files)
 	if err != nil {
-		return err
+		return "", err
 	}
 	meta := profile.Meta{
 		Source: sourcePackage, Version: sourceVersion, SHA256: sourceSHA256,
@@ -77,19 +72,36 @@ func run(ctx context.Context, out, archive string, report io.Writer) error {
 	}
 	before, err := present(out)
 	if err != nil {
-		return err
+		return "", err
 	}
 	file, err := profile.WriteCatalogue(meta, conv.records)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := os.WriteFile(out, file, 0o644); err != nil {
-		return err
+		return "", err
 	}
-	fmt.Fprintf(report, "%s: %d models, %d bytes\n", out, len(conv.records), len(file))
-	conv.report(report)
-	reportChanges(report, before, conv.records)
-	return nil
+	var report strings.Builder
+	fmt.Fprintf(&report, "%s: %d models, %d bytes\n", out, len(conv.records), len(file))
+	conv.report(&report)
+	reportChanges(&report, before, conv.records)
+	return report.String(), nil
+}
+
+// source returns the package archive, from a file if one is named.
+func source(ctx context.Context, archive string) (_ []byte, err error) {
+	if archive != "" {
+		return os.ReadFile(archive)
+	}
+	dir, err := os.MkdirTemp("", "catalogue-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if archive, err = fetch(ctx, dir); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(archive)
 }
 
 // fetch puts the package archive into dir and returns its path.

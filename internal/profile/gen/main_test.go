@@ -17,8 +17,8 @@ import (
 	"tote/internal/profile"
 )
 
-// source makes the data files of a package with one provider file.
-func source(t *testing.T, data string) map[string][]byte {
+// dataFiles makes the data files of a package with one provider file.
+func dataFiles(t *testing.T, data string) map[string][]byte {
 	t.Helper()
 	sum := sha256.Sum256([]byte(data))
 	manifest, err := json.Marshal(map[string]any{
@@ -71,7 +71,7 @@ func TestConvert(t *testing.T) {
 		"no URL":              {model("openai-completions", `,"baseUrl":""`), nil},
 	}
 	for name, tt := range tests {
-		got, err := convert(source(t, tt.data))
+		got, err := convert(dataFiles(t, tt.data))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -92,19 +92,19 @@ func TestConvertRefuses(t *testing.T) {
 		"chat:a":{"id":"m","type":"chat","api":"openai-completions","provider":"a","baseUrl":"https://p.example","input":["text"]},
 		"chat:b":{"id":"m","type":"chat","api":"openai-completions","provider":"b","baseUrl":"https://p.example","input":["text","image"]}}}`
 	tests := map[string]map[string][]byte{
-		"unknown api":      source(t, model("telepathy", "")),
-		"unknown input":    source(t, model("openai-completions", `,"input":["text","smell"]`)),
-		"no text":          source(t, model("openai-completions", `,"input":["image"]`)),
-		"no id":            source(t, model("openai-completions", `,"id":""`)),
-		"structured quirk": source(t, model("openai-completions", `,"compat":{"novel":{}}`)),
-		"two answers":      source(t, twice),
+		"unknown api":      dataFiles(t, model("telepathy", "")),
+		"unknown input":    dataFiles(t, model("openai-completions", `,"input":["text","smell"]`)),
+		"no text":          dataFiles(t, model("openai-completions", `,"input":["image"]`)),
+		"no id":            dataFiles(t, model("openai-completions", `,"id":""`)),
+		"structured quirk": dataFiles(t, model("openai-completions", `,"compat":{"novel":{}}`)),
+		"two answers":      dataFiles(t, twice),
 		"no manifest":      {"p.json": []byte("{}")},
-		"no JSON":          source(t, "{"),
+		"no JSON":          dataFiles(t, "{"),
 	}
-	changed := source(t, model("openai-completions", ""))
+	changed := dataFiles(t, model("openai-completions", ""))
 	changed["p.json"] = append(changed["p.json"], ' ')
 	tests["changed file"] = changed
-	extra := source(t, model("openai-completions", ""))
+	extra := dataFiles(t, model("openai-completions", ""))
 	extra["q.json"] = []byte("{}")
 	tests["file without a hash"] = extra
 	for name, files := range tests {
@@ -156,7 +156,7 @@ func TestRunRefusesAnotherArchive(t *testing.T) {
 	if err := os.WriteFile(archive, []byte("not the package"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := run(t.Context(), out, archive, &strings.Builder{})
+	_, err := run(t.Context(), out, archive)
 	if err == nil || !strings.Contains(err.Error(), sourceSHA256) {
 		t.Errorf("run = %v, want an error that names the wanted hash", err)
 	}

@@ -2,15 +2,15 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"tote/internal/profile"
 )
 
 // report lists what the source has and the snapshot has not, and why.
-func (c *conversion) report(w io.Writer) {
+func (c *conversion) report(w *strings.Builder) {
 	for _, reason := range slices.Sorted(maps.Keys(c.skipped)) {
 		fmt.Fprintf(w, "left out %4d  %s\n", c.skipped[reason], reason)
 	}
@@ -21,7 +21,7 @@ func (c *conversion) report(w io.Writer) {
 
 // reportChanges names each model whose picture flag turned round, since that
 // changes what happens to a user's picture, and counts what came and went.
-func reportChanges(w io.Writer, before, after []profile.Record) {
+func reportChanges(w *strings.Builder, before, after []profile.Record) {
 	type key struct{ kind, url, model string }
 	keyOf := func(r profile.Record) key { return key{r.Kind, r.BaseURL, r.Model} }
 	old := make(map[key]profile.Record, len(before))
