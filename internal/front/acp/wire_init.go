@@ -1,0 +1,170 @@
+package acp
+
+import (
+	"encoding/json"
+	"errors"
+)
+
+// The wire structs follow the stable schema of version 1 of the protocol (package
+// @agentclientprotocol/sdk 2.4.0, schema/v1/schema.json, read 30 Nov 2026).
+
+// Marker is a capability that is given by an object, whatever is in it. Anything
+// else, also true, means no.
+type Marker bool
+
+// UnmarshalJSON implements json.Unmarshaler; it never fails.
+func (m *Marker) UnmarshalJSON(raw []byte) error {
+	*m = len(raw) > 0 && raw[0] == '{'
+	return nil
+}
+
+// MarshalJSON implements json.Marshaler. Fields of this type are omitempty.
+func (m Marker) MarshalJSON() ([]byte, error) {
+	if m {
+		return []byte("{}"), nil
+	}
+	return []byte("null"), nil
+}
+
+// Flag is a capability that is given by true. Anything else means no.
+type Flag bool
+
+// UnmarshalJSON implements json.Unmarshaler; it never fails.
+func (f *Flag) UnmarshalJSON(raw []byte) error {
+	*f = string(raw) == "true"
+	return nil
+}
+
+// Implementation names a program.
+type Implementation struct {
+	Name    string `json:"name"`
+	Title   string `json:"title,omitempty"`
+	Version string `json:"version"`
+}
+
+// InitializeParams are what a client says of itself.
+type InitializeParams struct {
+	ProtocolVersion    int
+	ClientCapabilities ClientCapabilities
+	ClientInfo         Implementation
+}
+
+// ClientCapabilities are what the agent may ask of the client or send to it.
+type ClientCapabilities struct {
+	FS struct {
+		ReadTextFile  Flag `json:"readTextFile"`
+		WriteTextFile Flag `json:"writeTextFile"`
+	} `json:"fs"`
+	Terminal Flag `json:"terminal"`
+	Session  struct {
+		Notices       Marker `json:"notices"`
+		Compaction    Marker `json:"compaction"`
+		ConfigOptions struct {
+			Boolean Marker `json:"boolean"`
+		} `json:"configOptions"`
+	} `json:"session"`
+	Auth struct {
+		Terminal Flag `json:"terminal"`
+	} `json:"auth"`
+	Elicitation struct {
+		Form Marker `json:"form"`
+		URL  Marker `json:"url"`
+	} `json:"elicitation"`
+}
+
+// ParseInitialize reads the parameters of initialize. Only a missing or malformed
+// version is an error; capabilities that are malformed read as absent.
+func ParseInitialize(params []byte) (InitializeParams, *Error) {
+	var out InitializeParams
+	if err := json.Unmarshal(orNull(member(params, "protocolVersion")), &out.ProtocolVersion); err != nil {
+		return out, Errorf(CodeInvalidParams, "protocolVersion is not an integer")
+	}
+	if v := member(params, "protocolVersion"); v == nil || string(v) == "null" || out.ProtocolVersion < 0 {
+		return out, Errorf(CodeInvalidParams, "protocolVersion is missing or negative")
+	}
+	lenientUnmarshal(member(params, "clientCapabilities"), &out.ClientCapabilities)
+	lenientUnmarshal(member(params, "clientInfo"), &out.ClientInfo)
+	return out, nil
+}
+
+func orNull(raw []byte) []byte {
+	if raw == nil {
+		return []byte("null")
+	}
+	return raw
+}
+
+// lenientUnmarshal fills v from validated JSON and leaves out what has the wrong
+// type.
+func lenientUnmarshal(raw []byte, v any) {
+	if raw != nil {
+		// The decoder goes on after a member of the wrong type.
+		_ = json.Unmarshal(raw, v)
+	}
+}
+
+// decode fills v from the parameters of a request; what has the wrong type is an
+// error that names the member, but not its value.
+func decode(params []byte, v any) *Error {
+	if params == nil {
+		return Errorf(CodeInvalidParams, "params are missing")
+	}
+	err := json.Unmarshal(params, v)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return Errorf(CodeInvalidParams, "%s has the wrong type", clip(wrong.Field, 100))
+	case err != nil:
+		return Errorf(CodeInvalidParams, "params cannot be read")
+	}
+	return nil
+}
+
+// InitializeResult is the answer to initialize.
+type InitializeResult struct {
+	ProtocolVersion   int               `json:"protocolVersion"`
+	AgentCapabilities AgentCapabilities `json:"agentCapabilities"`
+	AgentInfo         Implementation    `json:"agentInfo"`
+	AuthMethods       []AuthMethod      `json:"authMethods"`
+}
+
+// AgentCapabilities are what a client may ask of the agent.
+type AgentCapabilities struct {
+	LoadSession         bool                `json:"loadSession"`
+	PromptCapabilities  PromptCapabilities  `json:"promptCapabilities"`
+	MCPCapabilities     MCPCapabilities     `json:"mcpCapabilities"`
+	SessionCapabilities SessionCapabilities `json:"sessionCapabilities"`
+}
+
+// PromptCapabilities are the kinds of block that a prompt may hold.
+type PromptCapabilities struct {
+	Image           bool `json:"image"`
+	Audio           bool `json:"audio"`
+	EmbeddedContext bool `json:"embeddedContext"`
+}
+
+// allPrompts are the capabilities that are always advertised: every block is at
+// least visibly degraded, and they cannot change with the model of a session.
+var allPrompts = PromptCapabilities{Image: true, Audio: true, EmbeddedContext: true}
+
+// MCPCapabilities are the transports of MCP servers beside stdio.
+type MCPCapabilities struct {
+	HTTP bool `json:"http"`
+	SSE  bool `json:"sse"`
+}
+
+// SessionCapabilities are the optional session methods.
+type SessionCapabilities struct {
+	List                  Marker `json:"list,omitempty"`
+	Delete                Marker `json:"delete,omitempty"`
+	Resume                Marker `json:"resume,omitempty"`
+	Close                 Marker `json:"close,omitempty"`
+	AdditionalDirectories Marker `json:"additionalDirectories,omitempty"`
+}
+
+// AuthMethod is a way to log in.
+type AuthMethod struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+}
