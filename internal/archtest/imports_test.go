@@ -202,12 +202,15 @@ func TestNoInit(t *testing.T) {
 	}
 }
 
-// Every package says in doc.go what it does and who may import it.
+// Every product package says in doc.go what it does and who may import it. A
+// program may say it in main.go, and what only tests import in any file.
 func TestEveryPackageHasADoc(t *testing.T) {
 	docs := map[string]bool{}
 	for _, f := range goFiles(t) {
-		main := f.ast.Name.Name == "main" && path.Base(f.name) == "main.go"
-		if (path.Base(f.name) == "doc.go" || main) && f.ast.Doc != nil {
+		r := row(f.pkg)
+		base := path.Base(f.name)
+		place := base == "doc.go" || base == "main.go" && f.ast.Name.Name == "main" || r != nil && r.support && !f.test
+		if place && f.ast.Doc != nil {
 			docs[f.pkg] = true
 		}
 	}
