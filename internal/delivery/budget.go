@@ -202,6 +202,19 @@ func (d *decider) requestLimit() int64 {
 // labelSize is about what a label and the wire's own words take per part.
 const labelSize = 160
 
+// WireSize is what the plan's request is estimated to take on the wire, in bytes,
+// with Facts.Overhead.
+func (p Plan) WireSize() int64 {
+	d := decider{in: &p.in, orders: p.orders}
+	return d.wireSize()
+}
+
+// RequestLimit is the largest body that the plan's request may have, in bytes.
+func (p Plan) RequestLimit() int64 {
+	d := decider{in: &p.in}
+	return d.requestLimit()
+}
+
 // wireSize estimates the body; a measured body corrects it through
 // Facts.Overhead.
 func (d *decider) wireSize() int64 {

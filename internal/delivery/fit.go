@@ -58,9 +58,12 @@ func faultReason(f content.Fault) Reason {
 	return ReasonBadPayload
 }
 
-// lower gives a file that the model's tools can read, else a labelled line.
+// lower gives a file that the model's tools can read, else a labelled line. What
+// a tool just read from a file is never answered with the path of a file again:
+// the model would read it for ever.
 func (d *decider) lower(a content.Attachment, why Reason, detail string) Order {
-	if d.in.Facts.Files && !a.Original.IsZero() && !d.in.Facts.Missing[a.Original.Digest] {
+	read := a.Origin.Inlet == content.InletTool && a.Origin.Path != ""
+	if d.in.Facts.Files && !read && !a.Original.IsZero() && !d.in.Facts.Missing[a.Original.Digest] {
 		return Order{Disposition: Path, Reason: why, Detail: detail, Stage: a.Original}
 	}
 	if why != ReasonMissing && d.in.Facts.Missing[a.Original.Digest] {
