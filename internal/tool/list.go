@@ -1,0 +1,158 @@
+package tool
+
+import (
+	"context"
+	_ "embed" // for the tool's description
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"tote/internal/content"
+	"tote/internal/permission"
+)
+
+//go:embed list.md
+var listText string
+
+const (
+	maxListed = 1000
+	maxDepth  = 5
+)
+
+// List is the tool that lists a folder.
+type List struct{}
+
+var _ Tool = List{}
+
+type listArgs struct {
+	Path  string `json:"path"`
+	Depth int    `json:"depth"`
+}
+
+// Spec implements Tool.
+func (List) Spec() Spec {
+	return Spec{
+		Name: "list", Description: strings.TrimSpace(listText),
+		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"The folder to list."},"depth":{"type":"integer","minimum":1,"maximum":5,"description":"How many levels to list."}},"additionalProperties":false}`),
+	}
+}
+
+func (List) args(raw json.RawMessage) (listArgs, error) {
+	var a listArgs
+	if err := decode(raw, &a); err != nil {
+		return a, err
+	}
+	if a.Path = strings.TrimPrefix(a.Path, "@"); a.Path == "" {
+		a.Path = "."
+	}
+	if a.Depth == 0 {
+		a.Depth = 1
+	}
+	if a.Depth < 0 || a.Depth > maxDepth {
+		return a, fmt.Errorf("list: depth is %d, want 1 to %d", a.Depth, maxDepth)
+	}
+	return a, nil
+}
+
+// Request implements Tool.
+func (l List) Request(raw json.RawMessage, env Env) (permission.Request, string, error) {
+	a, err := l.args(raw)
+	if err != nil {
+		return permission.Request{}, "", err
+	}
+	return locate(a.Path, env).request("list"), "List " + a.Path, nil
+}
+
+// Run implements Tool.
+func (l List) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, error) {
+	a, err := l.args(raw)
+	if err != nil {
+		return Result{}, err
+	}
+	p := locate(a.Path, env)
+	if forbidden(p.abs, env) || p.root == "" && !env.Permitted {
+		return Result{}, fmt.Errorf("list %s: %w", a.Path, ErrOutside)
+	}
+	dir, rel := p.root, p.rel
+	if dir == "" {
+		dir, rel = p.abs, "."
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Result{}, fmt.Errorf("list %s: %w", a.Path, plain(err))
+	}
+	defer func() { _ = root.Close() }() // read only
+	w := &walk{fsys: root.FS(), env: env, base: dir}
+	if err := w.folder(ctx, filepath.ToSlash(rel), 0, a.Depth); err != nil {
+		return Result{}, fmt.Errorf("list %s: %w", a.Path, plain(err))
+	}
+	if w.n == 0 {
+		w.sb.WriteString("[the folder is empty]\n")
+	}
+	if w.n >= maxListed {
+		fmt.Fprintf(&w.sb, "[cut at %d entries]\n", maxListed)
+	}
+	return Result{Sources: []content.Source{text(w.sb.String())}}, nil
+}
+
+type walk struct {
+	fsys fs.FS
+	env  Env
+	base string
+	sb   strings.Builder
+	n    int
+}
+
+func (w *walk) folder(ctx context.Context, dir string, level, depth int) error {
+	entries, err := fs.ReadDir(w.fsys, dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return errors.New("there is no such folder")
+		}
+		return err
+	}
+	sort.SliceStable(entries, func(i, j int) bool { return entries[i].IsDir() && !entries[j].IsDir() })
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if w.n >= maxListed {
+			return nil
+		}
+		w.n++
+		w.sb.WriteString(strings.Repeat("  ", level))
+		w.sb.WriteString(strings.Map(oneLine, e.Name()))
+		switch info, err := e.Info(); {
+		case e.IsDir():
+			w.sb.WriteString("/\n")
+			sub := path.Join(dir, e.Name())
+			if level+1 < depth && e.Name() != ".git" && !forbidden(filepath.Join(w.base, filepath.FromSlash(sub)), w.env) {
+				if err := w.folder(ctx, sub, level+1, depth); err != nil {
+					fmt.Fprintf(&w.sb, "%s[%v]\n", strings.Repeat("  ", level+1), plain(err))
+				}
+			}
+		case err != nil:
+			w.sb.WriteString("\n")
+		case e.Type()&fs.ModeSymlink != 0:
+			w.sb.WriteString(" (link)\n")
+		case !info.Mode().IsRegular():
+			w.sb.WriteString(" (special)\n")
+		default:
+			fmt.Fprintf(&w.sb, " (%d bytes)\n", info.Size())
+		}
+	}
+	return nil
+}
+
+func oneLine(r rune) rune {
+	if r < 0x20 || r == 0x7f {
+		return '?'
+	}
+	return r
+}

@@ -1,0 +1,243 @@
+package tool
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	_ "embed" // for the tool's description
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"tote/internal/content"
+	"tote/internal/permission"
+)
+
+//go:embed read.md
+var readText string
+
+const (
+	// maxReadLines and maxReadBytes bound one answer; the rest is read on
+	// with offset.
+	maxReadLines = 2000
+	maxReadBytes = 100_000
+	// maxLineBytes is where a single line is cut, on a rune boundary.
+	maxLineBytes = 2000
+	// sniffBytes decide whether a file is text.
+	sniffBytes = 8192
+)
+
+// Read is the tool that reads a file.
+type Read struct{}
+
+var _ Tool = Read{}
+
+type readArgs struct {
+	Path   string `json:"path"`
+	Offset int    `json:"offset"`
+	Limit  int    `json:"limit"`
+}
+
+// Spec implements Tool.
+func (Read) Spec() Spec {
+	return Spec{
+		Name: "read", Description: strings.TrimSpace(readText),
+		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"The file to read."},"offset":{"type":"integer","minimum":1,"description":"First line of a text file, from 1."},"limit":{"type":"integer","minimum":1,"description":"Number of lines of a text file."}},"required":["path"],"additionalProperties":false}`),
+	}
+}
+
+func (Read) args(raw json.RawMessage) (readArgs, error) {
+	var a readArgs
+	if err := decode(raw, &a); err != nil {
+		return a, err
+	}
+	a.Path = strings.TrimPrefix(a.Path, "@")
+	switch {
+	case a.Path == "":
+		return a, errors.New("read: the argument \"path\" is missing")
+	case a.Offset < 0 || a.Limit < 0:
+		return a, errors.New("read: offset and limit count from 1")
+	}
+	return a, nil
+}
+
+// Request implements Tool.
+func (r Read) Request(raw json.RawMessage, env Env) (permission.Request, string, error) {
+	a, err := r.args(raw)
+	if err != nil {
+		return permission.Request{}, "", err
+	}
+	return locate(a.Path, env).request("read"), "Read " + a.Path, nil
+}
+
+// Run implements Tool.
+func (r Read) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, error) {
+	a, err := r.args(raw)
+	if err != nil {
+		return Result{}, err
+	}
+	p := locate(a.Path, env)
+	f, err := p.open(env)
+	if err != nil {
+		return Result{}, fmt.Errorf("read %s: %w", a.Path, err)
+	}
+	defer func() { _ = f.Close() }() // opened for reading: nothing to lose
+	info, err := f.Stat()
+	if err != nil {
+		return Result{}, fmt.Errorf("read %s: %w", a.Path, plain(err))
+	}
+	switch {
+	case info.IsDir():
+		return Result{}, fmt.Errorf("read %s: it is a folder; use the list tool", a.Path)
+	case !info.Mode().IsRegular():
+		return Result{}, fmt.Errorf("read %s: it is no regular file", a.Path)
+	}
+	br := bufio.NewReaderSize(f, sniffBytes)
+	head, err := br.Peek(sniffBytes)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return Result{}, fmt.Errorf("read %s: %w", a.Path, plain(err))
+	}
+	if !isText(head) {
+		who := content.ChosenByModel
+		if env.Permitted {
+			who = content.ChosenByUser // the user allowed this very path
+		}
+		return Result{Sources: []content.Source{{
+			Payload: content.Path{Path: p.abs}, Inlet: content.InletTool, Chooser: who,
+		}}}, nil
+	}
+	out, err := readLines(ctx, br, a)
+	if err != nil {
+		return Result{}, fmt.Errorf("read %s: %w", a.Path, plain(err))
+	}
+	return Result{Sources: []content.Source{text(out)}}, nil
+}
+
+// open opens the file under its root, so that neither symlinks nor ".." lead
+// out. Outside the roots it needs the user's permission for this very path.
+func (p place) open(env Env) (*os.File, error) {
+	if forbidden(p.abs, env) {
+		return nil, ErrOutside
+	}
+	if p.root == "" {
+		if !env.Permitted {
+			return nil, ErrOutside
+		}
+		f, err := openPlain(p.abs)
+		return f, plain(err)
+	}
+	root, err := os.OpenRoot(p.root)
+	if err != nil {
+		return nil, plain(err)
+	}
+	defer func() { _ = root.Close() }() // the opened file stays valid
+	f, err := root.OpenFile(p.rel, openFlags, 0)
+	if err != nil && errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("there is no such file")
+	}
+	return f, plain(err)
+}
+
+// plain takes the operation and the path out of a file error: the caller has
+// named both as the model wrote them.
+func plain(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// isText reports whether the head of a file is text: no NUL byte and valid
+// UTF-8, where the last rune may be cut.
+func isText(head []byte) bool {
+	if bytes.IndexByte(head, 0) >= 0 {
+		return false
+	}
+	for len(head) > 0 {
+		r, n := utf8.DecodeRune(head)
+		if r == utf8.RuneError && n <= 1 {
+			return len(head) < utf8.UTFMax && !utf8.FullRune(head)
+		}
+		head = head[n:]
+	}
+	return true
+}
+
+func readLines(ctx context.Context, br *bufio.Reader, a readArgs) (string, error) {
+	first, limit := max(a.Offset, 1), a.Limit
+	if limit == 0 || limit > maxReadLines {
+		limit = maxReadLines
+	}
+	var sb strings.Builder
+	line := 0
+	for {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		s, cut, err := nextLine(br)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", err
+		}
+		if errors.Is(err, io.EOF) && s == "" {
+			break
+		}
+		line++
+		if line < first {
+			continue
+		}
+		if line >= first+limit || sb.Len() > maxReadBytes {
+			fmt.Fprintf(&sb, "[more lines follow; read on with offset %d]\n", line)
+			return sb.String(), nil
+		}
+		sb.WriteString(strconv.Itoa(line))
+		sb.WriteByte('\t')
+		sb.WriteString(s)
+		if cut {
+			sb.WriteString(" [line cut at 2000 bytes]")
+		}
+		sb.WriteByte('\n')
+	}
+	switch {
+	case line == 0:
+		return "[the file is empty]", nil
+	case line < first:
+		return fmt.Sprintf("[the file has %d lines]", line), nil
+	}
+	return sb.String(), nil
+}
+
+// nextLine returns a line without its end, cut at maxLineBytes on a rune
+// boundary, in bounded memory.
+func nextLine(br *bufio.Reader) (s string, cut bool, err error) {
+	var buf []byte
+	for {
+		chunk, err := br.ReadSlice('\n')
+		if room := maxLineBytes + utf8.UTFMax - len(buf); room > 0 {
+			buf = append(buf, chunk[:min(len(chunk), room)]...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		had := len(buf) > 0
+		buf = bytes.TrimRight(buf, "\r\n")
+		if len(buf) > maxLineBytes {
+			cut = true
+			end := maxLineBytes
+			for end > 0 && !utf8.RuneStart(buf[end]) {
+				end--
+			}
+			buf = buf[:end]
+		}
+		if err != nil && had {
+			err = nil // the last line, without an end
+		}
+		return strings.ToValidUTF8(string(buf), "\ufffd"), cut, err
+	}
+}
