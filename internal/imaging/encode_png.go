@@ -78,7 +78,10 @@ func writePNG(r *raster, colorType byte, palette [][4]byte, limit int64, row fun
 	overhead := int64(pngOverhead)
 	plte, trns := paletteChunks(palette)
 	if plte != nil {
-		overhead += int64(24 + len(plte) + len(trns))
+		overhead += int64(12 + len(plte))
+	}
+	if trns != nil {
+		overhead += int64(12 + len(trns))
 	}
 	body := &boundedBuffer{limit: limit - overhead}
 	switch {

@@ -33,15 +33,19 @@ func (h *header) readPNG(data []byte) error {
 	}
 	h.BitDepth, h.Color, h.lossless = int(data[24]), layout.color, true
 	h.Alpha = h.Color == RGBA || h.Color == GrayAlpha
-	for rest := data[33:]; len(rest) >= 8; {
+	for rest := data[33:]; len(rest) >= 12; {
 		n := uint64(binary.BigEndian.Uint32(rest))
 		kind := string(rest[4:8])
-		if kind == "IEND" || n+12 > uint64(len(rest)) {
+		if n+12 > uint64(len(rest)) {
 			break
+		}
+		if kind == "IEND" {
+			return nil
 		}
 		h.pngChunk(kind, rest[8:8+n])
 		rest = rest[12+n:]
 	}
+	h.cut = "truncated after " + byteSize(len(data))
 	return nil
 }
 
