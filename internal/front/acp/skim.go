@@ -2,6 +2,7 @@ package acp
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -58,7 +59,7 @@ func (s *skimmer) feed(b []byte) {
 
 // stringPart consumes the rest of a string, or all of b.
 func (s *skimmer) stringPart(b []byte) int {
-	for i := 0; i < len(b); i++ {
+	for i := range len(b) {
 		if s.escaped {
 			s.escaped = false
 			continue
@@ -86,7 +87,7 @@ func (s *skimmer) structural(c byte) {
 		s.gather([]byte{c})
 	case '{', '[':
 		s.endScalar()
-		s.open(c == '{')
+		s.open(c)
 	case '}', ']':
 		s.endScalar()
 		s.depth--
@@ -114,7 +115,7 @@ func (s *skimmer) structural(c byte) {
 
 func (s *skimmer) shallow() bool { return s.depth == 1 || s.depth == 2 }
 
-func (s *skimmer) open(object bool) {
+func (s *skimmer) open(c byte) {
 	if s.depth == 1 && s.object[1] {
 		s.store(nil) // a container is no id and no method
 	}
@@ -123,6 +124,7 @@ func (s *skimmer) open(object bool) {
 	}
 	s.depth++
 	if s.shallow() {
+		object := c == '{'
 		s.object[s.depth], s.wantKey[s.depth], s.key[s.depth] = object, object, ""
 	}
 }
@@ -220,12 +222,6 @@ func skim(line []byte) Skim {
 // validID reports whether raw can be repeated as the id of a reply. Escaped lone
 // surrogates can, since they are repeated as they are.
 func validID(raw []byte) bool {
-	if !utf8.Valid(raw) || !jsontext.Value(raw).IsValid(jsontext.AllowInvalidUTF8(true)) {
-		return false
-	}
-	switch jsontext.Value(raw).Kind() {
-	case '"', '0', 'n':
-		return true
-	}
-	return false
+	return utf8.Valid(raw) && jsontext.Value(raw).IsValid(jsontext.AllowInvalidUTF8(true)) &&
+		strings.IndexByte(`"-0123456789n`, raw[0]) >= 0
 }
