@@ -1,0 +1,184 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"tote/internal/content"
+	"tote/internal/delivery"
+	"tote/internal/provider"
+)
+
+// maxDecides bounds how often one request is decided: each time again needs a
+// new fact, and there are few of them.
+const maxDecides = 8
+
+// settled is a request that is ready to be sent.
+type settled struct {
+	prompt   delivery.Prompt
+	receipts []delivery.Receipt
+	ledger   delivery.Ledger
+	body     provider.Body
+}
+
+// prepare decides, carries out and settles the conversation, and spells it.
+// Blobs that are gone, evidence that is missing and a body that is larger than
+// estimated are facts with which it decides again.
+func (t *turn) prepare(ctx context.Context, seed int64) (settled, error) {
+	for range maxDecides {
+		_, ledger := t.s.ledger()
+		plan := delivery.Decide(delivery.Input{
+			Profile: t.model.Profile, Ledger: ledger, Messages: t.conversation, Current: t.opened,
+			Budgets: t.policy.Budgets, Facts: t.facts,
+		})
+		if plan.Wants() == delivery.WantsVision && !t.probed && t.model.ProbeDue && t.policy.Probe != ProbeNever {
+			t.probed = true
+			changed, err := t.probe(ctx)
+			if err != nil {
+				return settled{}, err
+			}
+			if changed {
+				continue
+			}
+		}
+		results, again, err := t.carry(ctx, plan)
+		if err != nil {
+			return settled{}, err
+		}
+		if again {
+			continue
+		}
+		out := settled{}
+		out.prompt, out.receipts, out.ledger = delivery.Settle(plan, results)
+		out.body, err = t.model.Provider.Encode(provider.Request{
+			Prompt: out.prompt, Blobs: t.s.a.o.Store, System: t.system, Tools: t.specs, Seed: seed,
+		})
+		if err != nil {
+			return settled{}, fmt.Errorf("spell the request: %w", err)
+		}
+		if extra := out.body.Len() - plan.WireSize(); out.body.Len() > plan.RequestLimit() && extra > 0 && len(out.prompt.Media()) > 0 {
+			t.facts.Overhead += extra
+			continue
+		}
+		out.body.Expect = out.body.Len() > expectOver && out.prompt.Fresh() > 0
+		return out, nil
+	}
+	return settled{}, fmt.Errorf("settle the request: no decision held after %d tries", maxDecides)
+}
+
+// expectOver is the body size in bytes above which an endpoint that has not
+// proven to take it is asked first.
+const expectOver = 900_000
+
+// carry carries out a plan. again says that a blob is missing, which is a new
+// fact.
+func (t *turn) carry(ctx context.Context, plan delivery.Plan) (r delivery.Results, again bool, err error) {
+	r = delivery.Results{
+		Variants: map[content.Handle]content.Blob{}, Texts: map[content.Handle]string{},
+		Paths: map[content.Handle]string{}, Failed: map[content.Handle]delivery.Failed{},
+	}
+	for _, o := range plan.Orders() {
+		if err := ctx.Err(); err != nil {
+			return r, false, err
+		}
+		switch {
+		case o.Cut != nil:
+			t.cut(ctx, o, &r)
+		case !o.Send.IsZero():
+			again = t.lost(o.Send) || again
+		case !o.Load.IsZero():
+			text, ok := t.load(o.Load)
+			if !ok {
+				again = true
+				continue
+			}
+			r.Texts[o.Handle] = text
+		case !o.Stage.IsZero():
+			again = t.stage(ctx, o.Handle, o.Stage, &r) || again
+		}
+	}
+	return r, again, ctx.Err()
+}
+
+// lost notes a blob that the store cannot give back whole.
+func (t *turn) lost(b content.Blob) bool {
+	if t.facts.Missing[b.Digest] {
+		return false
+	}
+	if err := t.s.a.o.Store.Check(b.Digest); err != nil {
+		t.facts.Missing[b.Digest] = true
+		return true
+	}
+	return false
+}
+
+func (t *turn) cut(ctx context.Context, o delivery.Order, r *delivery.Results) {
+	a, _ := content.AttachmentOf(o.Block())
+	v, err := t.s.a.o.Cutter.Cut(ctx, a.Original, *o.Cut)
+	if err == nil {
+		r.Variants[o.Handle] = v
+		return
+	}
+	why := delivery.Failed{Reason: delivery.ReasonPrepareFailed, Detail: err.Error()}
+	if t.s.a.o.Store.Check(a.Original.Digest) != nil {
+		why = delivery.Failed{Reason: delivery.ReasonMissing}
+	}
+	r.Failed[o.Handle] = why
+	if why.Reason != delivery.ReasonMissing {
+		t.stage(ctx, o.Handle, a.Original, r)
+	}
+}
+
+func (t *turn) load(b content.Blob) (string, bool) {
+	rc, err := t.s.a.o.Store.Open(b.Digest)
+	if err != nil {
+		t.facts.Missing[b.Digest] = true
+		return "", false
+	}
+	defer func() { _ = rc.Close() }() // read only
+	data, err := io.ReadAll(io.LimitReader(rc, b.Size))
+	if err != nil {
+		t.facts.Missing[b.Digest] = true
+		return "", false
+	}
+	return string(data), true
+}
+
+// stage gives the model's tools a file. What was restored from the disk lies
+// under replayed/, and also where the conversation may have named it before.
+func (t *turn) stage(ctx context.Context, h content.Handle, b content.Blob, r *delivery.Results) (again bool) {
+	if t.lost(b) {
+		return true
+	}
+	names := []string{string(h)}
+	if t.s.isRestored(h) {
+		names = append(names, "replayed/"+string(h))
+	}
+	for _, name := range names {
+		path, err := t.s.a.o.Stager.Stage(ctx, t.s.ID(), name, b)
+		if err != nil {
+			delete(r.Paths, h)
+			return false // Settle falls to a line
+		}
+		r.Paths[h] = path
+	}
+	return false
+}
+
+// isRestored reports whether h came from the disk when the session was opened.
+func (s *Session) isRestored(h content.Handle) bool {
+	s.mu.Lock()
+	turns := s.turns[:s.restored]
+	s.mu.Unlock()
+	for _, t := range turns {
+		for _, m := range t.Messages {
+			for _, b := range m.Blocks() {
+				if b.BlockHandle() == h {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,155 @@
+package agent
+
+import (
+	"tote/internal/content"
+	"tote/internal/delivery"
+)
+
+// An Event is something that happened in a turn. The set is closed; every front
+// visits it.
+//
+//sumtype:decl
+type Event interface{ event() }
+
+// Accepted says that a prompt is on the disk. It comes before anything else of
+// its turn.
+type Accepted struct {
+	Turn   string
+	Blocks []content.Block
+}
+
+// Receipts are new or changed receipts of a request. They come before the first
+// token of the attempt that they are about.
+type Receipts struct {
+	Request, Attempt int
+	List             []delivery.Receipt
+}
+
+// Text is more of the answer.
+type Text struct {
+	Turn, Message string
+	Text          string
+}
+
+// Thought is more of the model's thinking.
+type Thought struct {
+	Turn, Message string
+	Text          string
+}
+
+// Voided withdraws the text and thoughts since the last attempt.
+type Voided struct {
+	Message string
+	// Attempt is the number of the attempt that follows.
+	Attempt int
+	Reason  string
+}
+
+// ToolStarted says that a call was announced. It comes before permission is
+// asked.
+type ToolStarted struct {
+	Call  content.ToolCall
+	Title string
+	// Path is the file that the call is about, "" for none.
+	Path string
+}
+
+// ToolRunning says that a call has begun.
+type ToolRunning struct{ Call content.ToolCall }
+
+// ToolFinished brings a call to its end. Every started call gets one.
+type ToolFinished struct {
+	Call    content.ToolCall
+	Blocks  []content.Block
+	IsError bool
+}
+
+// Noticed is a line for the user.
+type Noticed struct{ Notice delivery.Notice }
+
+// Retrying says that the transport tries again.
+type Retrying struct {
+	Attempt int
+	Seconds float64
+	Why     string
+}
+
+// Used is what a request cost and how full the context is.
+type Used struct {
+	Usage content.Usage
+	// ImageReported: the backend accounts for pictures.
+	ImageReported bool
+	// Context is how many tokens the conversation takes, Window how many
+	// there are, 0 when not known.
+	Context, Window int64
+}
+
+// Ended is the last event of a turn.
+type Ended struct {
+	Turn  string
+	Stop  content.StopReason
+	Usage content.Usage
+	// Degraded: some block of the prompt was not delivered whole.
+	Degraded bool
+}
+
+func (Accepted) event()     {}
+func (Receipts) event()     {}
+func (Text) event()         {}
+func (Thought) event()      {}
+func (Voided) event()       {}
+func (ToolStarted) event()  {}
+func (ToolRunning) event()  {}
+func (ToolFinished) event() {}
+func (Noticed) event()      {}
+func (Retrying) event()     {}
+func (Used) event()         {}
+func (Ended) event()        {}
+
+// A Visitor handles every event, so that a front cannot forget one.
+type Visitor interface {
+	Accepted(Accepted)
+	Receipts(Receipts)
+	Text(Text)
+	Thought(Thought)
+	Voided(Voided)
+	ToolStarted(ToolStarted)
+	ToolRunning(ToolRunning)
+	ToolFinished(ToolFinished)
+	Noticed(Noticed)
+	Retrying(Retrying)
+	Used(Used)
+	Ended(Ended)
+}
+
+// VisitEvent calls the method of v for e. It panics on nil.
+func VisitEvent(e Event, v Visitor) {
+	switch e := e.(type) {
+	case Accepted:
+		v.Accepted(e)
+	case Receipts:
+		v.Receipts(e)
+	case Text:
+		v.Text(e)
+	case Thought:
+		v.Thought(e)
+	case Voided:
+		v.Voided(e)
+	case ToolStarted:
+		v.ToolStarted(e)
+	case ToolRunning:
+		v.ToolRunning(e)
+	case ToolFinished:
+		v.ToolFinished(e)
+	case Noticed:
+		v.Noticed(e)
+	case Retrying:
+		v.Retrying(e)
+	case Used:
+		v.Used(e)
+	case Ended:
+		v.Ended(e)
+	default:
+		panic("agent: nil or foreign Event")
+	}
+}

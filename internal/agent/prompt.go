@@ -1,0 +1,250 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tote/internal/content"
+	"tote/internal/delivery"
+	"tote/internal/permission"
+)
+
+// recordTimeout bounds the writes that end a turn after it was cancelled.
+const recordTimeout = 10 * time.Second
+
+// Prompt runs one turn. Prompts that arrive while a turn runs wait their turn.
+// The error is nil when the turn ended by itself or was cancelled; a turn that
+// failed gives StopFailed and the error that explains it.
+func (s *Session) Prompt(ctx context.Context, p Prompt) (Result, error) {
+	if len(p.Sources) == 0 {
+		return Result{Stop: content.StopFailed}, ErrEmpty
+	}
+	if err := s.enter(ctx); err != nil {
+		return Result{Turn: p.TurnID, Stop: content.StopCancelled}, nil
+	}
+	defer s.leave()
+	if s.isClosed() {
+		return Result{Stop: content.StopFailed}, ErrClosed
+	}
+	notices, err := s.a.o.Models.Reload(ctx)
+	for _, n := range notices {
+		p.Front.Noticed(Noticed{Notice: n})
+	}
+	if err != nil {
+		return Result{Stop: content.StopFailed}, fmt.Errorf("read the configuration: %w", err)
+	}
+	t, err := s.begin(ctx, p)
+	if err != nil {
+		if ctx.Err() != nil {
+			return Result{Turn: p.TurnID, Stop: content.StopCancelled}, nil
+		}
+		return Result{Turn: p.TurnID, Stop: content.StopFailed}, err
+	}
+	stop, err := t.run(ctx)
+	if ctx.Err() != nil && stop != content.StopEndTurn {
+		stop, err = content.StopCancelled, nil
+	}
+	return t.end(ctx, stop, err)
+}
+
+func (s *Session) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+// turn is the state of one turn. One goroutine owns it.
+type turn struct {
+	s      *Session
+	id     string
+	front  Front
+	strict bool
+	policy Policy
+	model  Model
+	// opened is the index in conversation of the user's message.
+	opened       int
+	conversation []content.Message
+	facts        delivery.Facts
+	// stripped are taken out for the rest of the turn.
+	stripped map[content.Handle]bool
+	// told are the blocks without a ledger entry that have had a receipt.
+	told     map[content.Handle]bool
+	probed   bool
+	degraded bool
+	usage    content.Usage
+	steps    int
+	// system and tools stay the same within a turn.
+	system string
+	specs  toolSpecs
+}
+
+// begin ingests and records a prompt. When it returns, the prompt is on the
+// disk.
+func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
+	stored := s.Stored()
+	model, err := s.a.o.Models.Model(ctx, stored.Agent)
+	if err != nil {
+		return nil, err
+	}
+	message := content.Message{Role: content.RoleUser}
+	for _, src := range p.Sources {
+		blocks, envs, err := s.a.o.Inlet.Ingest(ctx, src, s.scope(p.Front))
+		if err != nil {
+			return nil, fmt.Errorf("take in the prompt: %w", err)
+		}
+		for _, b := range blocks {
+			message.Parts = append(message.Parts, b)
+		}
+		message.Envelopes = append(message.Envelopes, envs...)
+	}
+	if err := s.label(ctx, message.Parts); err != nil {
+		return nil, err
+	}
+	id := p.TurnID
+	if id == "" {
+		id = s.a.o.NewID()
+	}
+	t := &turn{
+		s: s, id: id, front: p.Front, strict: p.Strict, model: model, policy: s.a.o.Policy(),
+		stripped: map[content.Handle]bool{}, told: map[content.Handle]bool{},
+	}
+	record := content.Turn{ID: t.id, Messages: []content.Message{message}}
+	if err := s.a.o.Recorder.BeginTurn(ctx, stored.ID, record); err != nil {
+		return nil, fmt.Errorf("record the prompt: %w", err)
+	}
+	// The envelopes stay on the disk; only a replay needs them.
+	record.Messages[0].Envelopes = nil
+	s.mu.Lock()
+	s.turns = append(s.turns, record)
+	for _, old := range s.turns[:len(s.turns)-1] {
+		t.conversation = append(t.conversation, old.Messages...)
+	}
+	s.mu.Unlock()
+	t.opened = len(t.conversation)
+	t.conversation = append(t.conversation, record.Messages[0])
+	s.rename(ctx, message)
+	p.Front.Accepted(Accepted{Turn: t.id, Blocks: record.Messages[0].Blocks()})
+	return t, nil
+}
+
+// label gives every block of parts its handle, in order.
+func (s *Session) label(ctx context.Context, parts []content.Part) error {
+	counts := map[content.Kind]int{}
+	for _, p := range parts {
+		if b, ok := p.(content.Block); ok {
+			counts[b.Kind()]++
+		}
+	}
+	if len(counts) == 0 {
+		return nil
+	}
+	next, err := s.a.o.Recorder.TakeHandles(ctx, s.ID(), counts)
+	if err != nil {
+		return fmt.Errorf("number the attachments: %w", err)
+	}
+	for i, p := range parts {
+		if b, ok := p.(content.Block); ok {
+			k := b.Kind()
+			parts[i] = content.WithHandle(b, content.NewHandle(k, next[k], s.a.o.Inlet.Extension(b)))
+			next[k]++
+		}
+	}
+	return nil
+}
+
+// titleRunes is how long a session's title gets.
+const titleRunes = 60
+
+// rename titles a session after its first prompt.
+func (s *Session) rename(ctx context.Context, m content.Message) {
+	s.mu.Lock()
+	if s.stored.Title == "" {
+		s.stored.Title = title(content.Compact(m.Blocks()))
+	}
+	s.stored.Updated = s.a.o.Now()
+	s.stored.Turns++
+	for _, b := range m.Blocks() {
+		if b.Kind() == content.KindImage {
+			s.stored.Pictures++
+		}
+	}
+	stored := s.stored
+	s.mu.Unlock()
+	// A title is a convenience: the turn goes on without it, and the next
+	// update writes it.
+	_ = s.a.o.Recorder.UpdateSession(ctx, stored)
+}
+
+func title(text string) string {
+	out := make([]rune, 0, titleRunes)
+	for _, r := range text {
+		if r == '\n' && len(out) > 0 || len(out) == titleRunes {
+			break
+		}
+		if r >= ' ' {
+			out = append(out, r)
+		}
+	}
+	return string(out)
+}
+
+// keep adds a message to the conversation, on the disk first.
+func (t *turn) keep(ctx context.Context, m content.Message) error {
+	if err := t.s.a.o.Recorder.AppendMessage(ctx, t.s.ID(), t.id, m); err != nil {
+		return fmt.Errorf("record the conversation: %w", err)
+	}
+	t.conversation = append(t.conversation, m)
+	t.s.mu.Lock()
+	last := &t.s.turns[len(t.s.turns)-1]
+	last.Messages = append(last.Messages, m)
+	t.s.mu.Unlock()
+	return nil
+}
+
+// end records how the turn ended, also when ctx is already cancelled.
+func (t *turn) end(ctx context.Context, stop content.StopReason, cause error) (Result, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	t.s.mu.Lock()
+	last := &t.s.turns[len(t.s.turns)-1]
+	last.Stop, last.Usage = stop, t.usage
+	t.s.mu.Unlock()
+	if err := t.s.a.o.Recorder.EndTurn(ctx, t.s.ID(), t.id, stop, t.usage); err != nil && cause == nil {
+		stop, cause = content.StopFailed, fmt.Errorf("record the end of the turn: %w", err)
+	}
+	t.front.Ended(Ended{Turn: t.id, Stop: stop, Usage: t.usage, Degraded: t.degraded})
+	return Result{Turn: t.id, Stop: stop, Usage: t.usage, Degraded: t.degraded}, cause
+}
+
+// askForFile asks once for a file of the prompt that lies outside the roots.
+func (s *Session) askForFile(ctx context.Context, f Front, path string) (bool, error) {
+	q := Question{
+		Request: permission.Request{Tool: "attach", Action: permission.Read, Path: path},
+		Title:   "Attach " + path, Reason: "it lies outside the project",
+	}
+	key := "attach " + path
+	if s.permitted(key) {
+		return true, nil
+	}
+	answer, err := f.Ask(ctx, q)
+	if err != nil {
+		return false, err
+	}
+	if answer == PermitSession {
+		s.permit(key)
+	}
+	return answer != PermitDeny, nil
+}
+
+func (s *Session) permitted(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.permits[key]
+}
+
+func (s *Session) permit(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.permits[key] = true
+}

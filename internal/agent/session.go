@@ -1,0 +1,193 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"tote/internal/content"
+	"tote/internal/delivery"
+)
+
+// Errors that callers may test for.
+var (
+	// ErrStrict: something would be degraded, and Prompt.Strict was set.
+	ErrStrict = errors.New("a block would not be delivered whole")
+	// ErrEmpty: a prompt without a single source.
+	ErrEmpty = errors.New("the prompt is empty")
+	// ErrClosed: the session has been closed.
+	ErrClosed = errors.New("the session is closed")
+)
+
+// Agent runs sessions. It holds no content.
+type Agent struct{ o Options }
+
+// New wires an agent.
+func New(o Options) *Agent { return &Agent{o: o} }
+
+// Session is an open session. Its methods may be called from several
+// goroutines; one turn runs at a time.
+type Session struct {
+	a *Agent
+	// turn is held by the turn that runs; waiting for it is the queue.
+	turn chan struct{}
+
+	mu     sync.Mutex
+	stored Stored
+	turns  []content.Turn
+	// restored counts the turns that came from the disk: what falls back
+	// to a file from those is staged under replayed/.
+	restored int
+	closed   bool
+	permits  map[string]bool
+	lane     lane
+}
+
+// lane is the memory of what was sent, for the model that was used last.
+type lane struct {
+	key    Lane
+	agent  string
+	ledger delivery.Ledger
+	loaded bool
+}
+
+// Create starts a session. cwd and dirs are absolute.
+func (a *Agent) Create(ctx context.Context, agent, cwd string, dirs []string) (*Session, error) {
+	if _, err := a.o.Models.Model(ctx, agent); err != nil {
+		return nil, err
+	}
+	now := a.o.Now()
+	s := &Session{a: a, turn: make(chan struct{}, 1), permits: map[string]bool{}, stored: Stored{
+		ID: a.o.NewID(), Cwd: cwd, Agent: agent, Dirs: dirs, Generation: 1, Created: now, Updated: now,
+	}}
+	if err := a.o.Recorder.CreateSession(ctx, s.stored); err != nil {
+		return nil, fmt.Errorf("create session: %w", err)
+	}
+	return s, nil
+}
+
+// Open continues a stored session. agent, cwd and dirs replace what is stored
+// unless they are empty.
+func (a *Agent) Open(ctx context.Context, id, agent, cwd string, dirs []string) (*Session, error) {
+	stored, err := a.o.Recorder.Session(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("open session %s: %w", id, err)
+	}
+	if agent != "" {
+		stored.Agent = agent
+	}
+	if cwd != "" {
+		stored.Cwd = cwd
+	}
+	if dirs != nil {
+		stored.Dirs = dirs
+	}
+	turns, err := a.o.Recorder.Load(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("open session %s: %w", id, err)
+	}
+	return &Session{
+		a: a, turn: make(chan struct{}, 1), permits: map[string]bool{}, stored: stored, turns: turns, restored: len(turns),
+	}, nil
+}
+
+// ID returns the session's id.
+func (s *Session) ID() string { return s.Stored().ID }
+
+// Stored returns what is listed of the session.
+func (s *Session) Stored() Stored {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stored
+}
+
+// SetAgent chooses the agent for the turns to come.
+func (s *Session) SetAgent(ctx context.Context, name string) error {
+	if _, err := s.a.o.Models.Model(ctx, name); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.stored.Agent = name
+	stored := s.stored
+	s.mu.Unlock()
+	if err := s.a.o.Recorder.UpdateSession(ctx, stored); err != nil {
+		return fmt.Errorf("choose agent %q: %w", name, err)
+	}
+	return nil
+}
+
+// Model returns the path that the next turn would take.
+func (s *Session) Model(ctx context.Context) (Model, error) {
+	return s.a.o.Models.Model(ctx, s.Stored().Agent)
+}
+
+// Turns returns the turns so far. The slice must not be changed.
+func (s *Session) Turns() []content.Turn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.turns[:len(s.turns):len(s.turns)]
+}
+
+// Envelopes yields what the client sent for every user block, in order.
+func (s *Session) Envelopes(ctx context.Context, fn func(turn string, n int, env content.Envelope) error) error {
+	return s.a.o.Recorder.Envelopes(ctx, s.ID(), fn)
+}
+
+// Restore gives a client's block back byte for byte.
+func (s *Session) Restore(env content.Envelope) ([]byte, error) { return s.a.o.Inlet.Restore(env) }
+
+// Close refuses further turns and waits for the one that runs, whose context
+// the caller has cancelled.
+func (s *Session) Close(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	s.leave()
+	return nil
+}
+
+func (s *Session) enter(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Session) leave() { <-s.turn }
+
+// scope is what an ingest of this session may look at.
+func (s *Session) scope(f Front) Scope {
+	st := s.Stored()
+	sc := Scope{Cwd: st.Cwd, Roots: s.roots(), Forbidden: s.a.o.Forbidden, Lookup: s.lookup}
+	if f != nil {
+		sc.Ask = func(ctx context.Context, path string) (bool, error) { return s.askForFile(ctx, f, path) }
+	}
+	return sc
+}
+
+func (s *Session) roots() []string {
+	st := s.Stored()
+	roots := append([]string{filepath.Clean(st.Cwd)}, st.Dirs...)
+	return append(roots, s.a.o.Stager.Dir(st.ID))
+}
+
+// lookup finds a block of the conversation by its handle.
+func (s *Session) lookup(h content.Handle) (content.Block, bool) {
+	for _, t := range s.Turns() {
+		for _, m := range t.Messages {
+			for _, b := range m.Blocks() {
+				if b.BlockHandle() == h {
+					return b, true
+				}
+			}
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,147 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"tote/internal/content"
+	"tote/internal/delivery"
+	"tote/internal/provider"
+	"tote/internal/tool"
+)
+
+// toolSpecs are the tools of a turn as a model is told about them.
+type toolSpecs []provider.ToolSpec
+
+func specs(r *tool.Registry) toolSpecs {
+	var out toolSpecs
+	for _, t := range r.All() {
+		s := t.Spec()
+		out = append(out, provider.ToolSpec{Name: s.Name, Description: s.Description, Schema: s.Schema})
+	}
+	return out
+}
+
+// run asks the model until it calls no more tools.
+func (t *turn) run(ctx context.Context) (content.StopReason, error) {
+	t.system, t.specs = systemPrompt(t.s.Stored()), specs(t.s.a.o.Tools)
+	if err := t.learn(ctx); err != nil {
+		return content.StopFailed, err
+	}
+	limit := t.policy.MaxSteps
+	if limit == 0 {
+		limit = DefaultMaxSteps
+	}
+	for t.steps = 1; t.steps <= limit; t.steps++ {
+		a, err := t.ask(ctx)
+		if a != nil && !a.empty() {
+			if kerr := t.keepAnswer(ctx, a); kerr != nil {
+				return content.StopFailed, kerr
+			}
+		}
+		if err != nil {
+			return content.StopFailed, err
+		}
+		if len(a.calls) == 0 {
+			return a.stop, nil
+		}
+		results := t.runTools(ctx, a.calls)
+		if err := t.keepResults(ctx, results); err != nil {
+			return content.StopFailed, err
+		}
+		if ctx.Err() != nil {
+			return content.StopCancelled, nil
+		}
+	}
+	t.notice(delivery.SeverityWarning, fmt.Sprintf("stopped after %d requests in one turn", limit), "ask it to go on, or raise limits.max_steps")
+	return content.StopMaxSteps, nil
+}
+
+// keepAnswer records what the model said, also when the turn was cancelled.
+func (t *turn) keepAnswer(ctx context.Context, a *answer) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	return t.keep(ctx, a.message())
+}
+
+func (t *turn) notice(s delivery.Severity, title, detail string) {
+	t.front.Noticed(Noticed{Notice: delivery.Notice{Severity: s, Title: title, Detail: detail}})
+}
+
+// learn loads what is known about the endpoint, and the lane's ledger.
+func (t *turn) learn(ctx context.Context) error {
+	facts, err := t.s.a.o.Endpoints.Facts(ctx, t.model.Profile.Endpoint)
+	if err != nil {
+		return fmt.Errorf("read what is known about the model: %w", err)
+	}
+	facts.Stripped, facts.Failed, facts.Missing = t.stripped, map[content.Handle]delivery.Failed{}, map[content.Digest]bool{}
+	if facts.Proven == nil {
+		facts.Proven = map[content.Digest]bool{}
+	}
+	_, facts.Files = t.s.a.o.Tools.Lookup("read")
+	facts.Fixed = int64(len(t.system))
+	for _, s := range t.specs {
+		facts.Fixed += int64(len(s.Name) + len(s.Description) + len(s.Schema))
+	}
+	facts.Overhead = t.facts.Overhead
+	t.facts = facts
+	return t.s.enterLane(ctx, t.model)
+}
+
+// laneKey names what decides how blocks are sent: the endpoint, and what is
+// known about it.
+func laneKey(p delivery.Profile) string {
+	return p.Endpoint + "/" + p.Images.Answer.String() + "/" + p.Audio.Answer.String() + "/" + p.Documents.Answer.String()
+}
+
+// enterLane loads the ledger of the lane, or opens a new generation when the
+// model or the evidence about it has changed.
+func (s *Session) enterLane(ctx context.Context, m Model) error {
+	key := laneKey(m.Profile)
+	s.mu.Lock()
+	stored, current := s.stored, s.lane
+	s.mu.Unlock()
+	if current.loaded && current.key.Endpoint == key {
+		return nil
+	}
+	next := Lane{Endpoint: key, Generation: stored.Generation}
+	if current.loaded {
+		next.Generation++
+	}
+	rows, err := s.a.o.Lanes.Ledger(ctx, stored.ID, next)
+	if err != nil {
+		return fmt.Errorf("read what was sent: %w", err)
+	}
+	if !current.loaded && len(rows) == 0 && len(s.Turns()) > 1 {
+		next.Generation++
+	}
+	s.mu.Lock()
+	s.lane = lane{key: next, agent: m.Name, ledger: delivery.NewLedger(rows), loaded: true}
+	s.stored.Generation = next.Generation
+	stored = s.stored
+	s.mu.Unlock()
+	if err := s.a.o.Recorder.UpdateSession(ctx, stored); err != nil {
+		return fmt.Errorf("open a lane: %w", err)
+	}
+	return nil
+}
+
+func (s *Session) ledger() (Lane, delivery.Ledger) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lane.key, s.lane.ledger
+}
+
+// remember keeps the ledger after a request was settled.
+func (s *Session) remember(ctx context.Context, l delivery.Ledger) error {
+	key, old := s.ledger()
+	if rows := l.Changed(old); len(rows) > 0 {
+		if err := s.a.o.Lanes.SaveLedger(ctx, s.ID(), key, rows); err != nil {
+			return fmt.Errorf("record what is sent: %w", err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lane.ledger = l
+	return nil
+}
