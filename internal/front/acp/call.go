@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Call sends a request to the client and waits for its result, as raw JSON. The
@@ -121,11 +123,8 @@ func encode(v any) (Parts, error) {
 	return Parts{bytes.TrimSuffix(buf.Bytes(), []byte("\n"))}, nil
 }
 
-// quote writes s as a JSON string.
+// quote writes s as a JSON string; what is no UTF-8 in it becomes U+FFFD.
 func quote(s string) string {
-	out, err := json.Marshal(s)
-	if err != nil {
-		panic("acp: a string cannot be encoded: " + err.Error())
-	}
+	out, _ := jsontext.AppendQuote(nil, s) // the error says just that
 	return string(out)
 }
