@@ -9,10 +9,6 @@ import (
 	"strings"
 )
 
-// valueDecoder is a type that reads its own spelling. An object is still read by
-// its members when the type is a struct.
-type valueDecoder interface{ decode(n *node) error }
-
 // decoder fills a Config from nodes. It knows the types that occur in Config and
 // panics on others, which a test of the whole Config would show.
 type decoder struct{ faults *faults }
@@ -20,19 +16,13 @@ type decoder struct{ faults *faults }
 func reflectOf[T any](p *T) reflect.Value { return reflect.ValueOf(p).Elem() }
 
 func (d decoder) value(n *node, v reflect.Value, path string) {
-	if c, ok := v.Addr().Interface().(valueDecoder); ok && (n.kind != kindObject || v.Kind() != reflect.Struct) {
-		if err := c.decode(n); err != nil {
+	if done, err := spelled(n, v.Addr().Interface()); done {
+		if err != nil {
 			d.faults.wrap(n.at, path, err)
 		}
 		return
 	}
-	if raw, ok := v.Addr().Interface().(*json.RawMessage); ok {
-		if d.want(n, kindObject, "an object", path) {
-			*raw = n.standard()
-		}
-		return
-	}
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // the other kinds do not occur in Config, and panic
 	case reflect.Struct:
 		if d.want(n, kindObject, "an object", path) {
 			d.members(n, v, path)
@@ -56,6 +46,31 @@ func (d decoder) value(n *node, v reflect.Value, path string) {
 	default:
 		panic("config: no decoder for " + v.Type().String())
 	}
+}
+
+// spelled reads the types that have a spelling of their own.
+func spelled(n *node, to any) (done bool, err error) {
+	switch p := to.(type) {
+	case *Vision:
+		*p, err = decodeVision(n)
+	case *Bytes:
+		*p, err = decodeBytes(n)
+	case *Duration:
+		*p, err = decodeDuration(n)
+	case *Refusal:
+		if n.kind == kindObject {
+			return false, nil
+		}
+		*p, err = decodeRefusal(n)
+	case *json.RawMessage:
+		if n.kind != kindObject {
+			return true, fmt.Errorf("is %s; want an object", n.kindName())
+		}
+		*p = n.standard()
+	default:
+		return false, nil
+	}
+	return true, err
 }
 
 func (d decoder) want(n *node, kind nodeKind, name, path string) bool {
@@ -108,7 +123,7 @@ func (d decoder) text(n *node, v reflect.Value, path string) {
 		return
 	}
 	s := n.str()
-	if c, ok := v.Interface().(choice); ok && !slices.Contains(c.Values(), s) {
+	if c, ok := reflect.TypeAssert[choice](v); ok && !slices.Contains(c.Values(), s) {
 		d.faults.add(n.at, path, "%q is not one of %s%s", clean(s), strings.Join(c.Values(), ", "), meant(s, c.Values()))
 		return
 	}

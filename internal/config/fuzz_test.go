@@ -30,7 +30,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		grantsNothing(t, layer)
-		cfg, _, err := config.Merge(layer, config.Layer{}, true)
+		cfg, _, err := config.Merge(layer, config.Layer{}, config.TrustedProject)
 		if err != nil {
 			return
 		}
@@ -48,7 +48,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("Parse of the written configuration: %v\n%s", err, out)
 		}
-		cfg2, _, err := config.Merge(again, config.Layer{}, true)
+		cfg2, _, err := config.Merge(again, config.Layer{}, config.TrustedProject)
 		if err != nil {
 			t.Fatalf("Merge of the written configuration: %v\n%s", err, out)
 		}
@@ -61,7 +61,7 @@ func FuzzParse(f *testing.F) {
 
 func grantsNothing(t *testing.T, layer config.Layer) {
 	t.Helper()
-	got, _, err := config.Merge(config.Layer{}, layer, false)
+	got, _, err := config.Merge(config.Layer{}, layer, config.Untrusted)
 	if err != nil {
 		t.Fatalf("an untrusted layer breaks the merge: %v", err)
 	}
@@ -74,7 +74,7 @@ func grantsNothing(t *testing.T, layer config.Layer) {
 		t.Fatalf("an untrusted layer grants %+v", got.Permissions)
 	}
 	got.Permissions = want.Permissions
-	clean, _, err := config.Merge(config.Layer{}, config.Layer{}, false)
+	clean, _, err := config.Merge(config.Layer{}, config.Layer{}, config.Untrusted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func FuzzParseMCP(f *testing.F) {
 			return
 		}
 		grantsNothing(t, layer)
-		cfg, _, err := config.Merge(config.Layer{}, layer, true)
+		cfg, _, err := config.Merge(config.Layer{}, layer, config.TrustedProject)
 		if err != nil {
 			return
 		}

@@ -118,24 +118,24 @@ func TestMakeClosesFolders(t *testing.T) {
 	}
 }
 
-func wantMode(t testing.TB, path string, want os.FileMode) {
-	t.Helper()
+func wantMode(tb testing.TB, path string, want os.FileMode) {
+	tb.Helper()
 	info, err := os.Stat(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if got := info.Mode().Perm(); runtime.GOOS != "windows" && got != want {
-		t.Errorf("mode of %s is %o, want %o", path, got, want)
+		tb.Errorf("mode of %s is %o, want %o", path, got, want)
 	}
 }
 
 // write writes a file and the folders above it.
-func write(t testing.TB, path, content string) {
-	t.Helper()
+func write(tb testing.TB, path, content string) {
+	tb.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }

@@ -114,28 +114,12 @@ const (
 	offlineModel = "describe"
 )
 
-// complete fills in what a provider or server leaves to its name and kind. A
-// vendor's key is taken only together with the vendor's own address.
+// complete fills in what entries leave to their name and kind, and adds the
+// built-in ones.
 func complete(cfg *Config) {
 	known := wellKnown()
 	for name, p := range cfg.Providers {
-		k, ok := known[name]
-		if p.Kind == "" {
-			p.Kind = k.Kind
-		}
-		if !ok || (k.Kind != p.Kind && vendorOf(p.Kind) != name) {
-			k = known[vendorOf(p.Kind)]
-		}
-		if p.BaseURL == "" {
-			p.BaseURL = k.BaseURL
-			if p.APIKey == "" && len(p.Headers) == 0 {
-				p.APIKey = k.APIKey
-			}
-		}
-		if r := &p.Faults.RefuseImages; r.Message != "" && r.Status == 0 {
-			r.Status = refusalStatus
-		}
-		cfg.Providers[name] = p
+		cfg.Providers[name] = completeProvider(p, known)
 	}
 	for name, s := range cfg.MCPServers {
 		switch {
@@ -160,6 +144,27 @@ func complete(cfg *Config) {
 		a.Model = offlineModel
 	}
 	cfg.Agents = with(cfg.Agents, offlineName, a)
+}
+
+// completeProvider takes a vendor's key only together with the vendor's own address.
+func completeProvider(p Provider, known map[string]Provider) Provider {
+	k, ok := known[p.Name]
+	if p.Kind == "" {
+		p.Kind = k.Kind
+	}
+	if !ok || (k.Kind != p.Kind && vendorOf(p.Kind) != p.Name) {
+		k = known[vendorOf(p.Kind)]
+	}
+	if p.BaseURL == "" {
+		p.BaseURL = k.BaseURL
+		if p.APIKey == "" && len(p.Headers) == 0 {
+			p.APIKey = k.APIKey
+		}
+	}
+	if r := &p.Faults.RefuseImages; r.Message != "" && r.Status == 0 {
+		r.Status = refusalStatus
+	}
+	return p
 }
 
 // with returns a copy of the map with one entry set.

@@ -50,7 +50,11 @@ func Load(o Options) (Loaded, error) {
 	if err != nil {
 		l.Withheld = append(l.Withheld, printable(".mcp.json is left out: "+err.Error(), maxLine))
 	}
-	cfg, withheld, err := Merge(user, Layer{root: over(mcp.root, project.root)}, s.trusted)
+	standing := Untrusted
+	if s.trusted {
+		standing = TrustedProject
+	}
+	cfg, withheld, err := Merge(user, Layer{root: over(mcp.root, project.root)}, standing)
 	if err != nil {
 		return Loaded{}, err
 	}

@@ -20,16 +20,16 @@ type place struct {
 	home, repo string
 }
 
-func newPlace(t testing.TB) place {
-	t.Helper()
-	top, err := filepath.EvalSymlinks(t.TempDir())
+func newPlace(tb testing.TB) place {
+	tb.Helper()
+	top, err := filepath.EvalSymlinks(tb.TempDir())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	p := place{t: t, home: filepath.Join(top, "home"), repo: filepath.Join(top, "repo")}
+	p := place{t: tb, home: filepath.Join(top, "home"), repo: filepath.Join(top, "repo")}
 	for _, dir := range []string{p.home, filepath.Join(p.repo, ".git"), filepath.Join(p.repo, "a", "b")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	return p

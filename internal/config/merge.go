@@ -4,13 +4,22 @@ import (
 	"slices"
 )
 
+// Standing is what the user has said of a project. The zero value is Untrusted.
+type Standing int
+
+// The standings of a project.
+const (
+	Untrusted      Standing = iota // its files can only narrow
+	TrustedProject                 // its files take full effect
+)
+
 // Merge lays the project's layer over the user's and returns the whole, with
 // defaults filled in and references checked. Where the project is not trusted,
 // only what narrows is taken from it, and the rest is named in withheld. Each
 // fault is one *Error in the joined error.
-func Merge(user, project Layer, trusted bool) (cfg Config, withheld []string, err error) {
+func Merge(user, project Layer, standing Standing) (cfg Config, withheld []string, err error) {
 	top := project.root
-	if !trusted && top != nil {
+	if standing == Untrusted && top != nil {
 		own, ownErr := assemble(user.root, nil)
 		if ownErr != nil {
 			return Config{}, nil, ownErr

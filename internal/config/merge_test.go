@@ -28,7 +28,7 @@ func TestMergeIsMemberwise(t *testing.T) {
 	  "permissions": {"allow": ["bash(ls)", "bash(go test)"], "deny": []},
 	  "acp": {"v2": true}
 	}`
-	cfg, withheld, err := config.Merge(parse(t, userFile), parse(t, project), true)
+	cfg, withheld, err := config.Merge(parse(t, userFile), parse(t, project), config.TrustedProject)
 	if err != nil || withheld != nil {
 		t.Fatalf("Merge: %v, withheld %q", err, withheld)
 	}
@@ -59,7 +59,7 @@ func TestSecretsStayWithTheirAddress(t *testing.T) {
 	  "mcp_servers": {"files": {"command": "other"}},
 	  "agents": {"main": {"provider": "work", "model": "m"}}
 	}`
-	cfg, _, err := config.Merge(parse(t, userFile), parse(t, project), true)
+	cfg, _, err := config.Merge(parse(t, userFile), parse(t, project), config.TrustedProject)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ const hostile = `{
 }`
 
 func TestUntrustedTakesNothing(t *testing.T) {
-	cfg, withheld, err := config.Merge(parse(t, userFile), parse(t, hostile), false)
+	cfg, withheld, err := config.Merge(parse(t, userFile), parse(t, hostile), config.Untrusted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestWithheldWordsAreCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, withheld, err := config.Merge(config.Layer{}, mcp, false)
+	_, withheld, err := config.Merge(config.Layer{}, mcp, config.Untrusted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestUntrustedMayNarrow(t *testing.T) {
 		{`{}`, `{"mcp_servers": {"s": {"disabled": true}}}`, nil},
 	}
 	for _, tt := range tests {
-		got, _, err := config.Merge(parse(t, tt.user), parse(t, tt.project), false)
+		got, _, err := config.Merge(parse(t, tt.user), parse(t, tt.project), config.Untrusted)
 		if err != nil {
 			t.Errorf("Merge(%s, %s): %v", tt.user, tt.project, err)
 			continue
@@ -213,7 +213,7 @@ func TestUntrustedMembers(t *testing.T) {
 	raised := `{"limits": {"max_sends": 6, "max_steps": 101, "attachment_bytes": "1GB", "inline_text_bytes": "1GB",
 	  "history_bytes": "1GB", "picture_bytes": "1GB", "request_bytes": "1GB", "turn_timeout": "9h"}}`
 	user := `{"limits": {"max_sends": 5, "request_bytes": 5, "turn_timeout": "1m"}}`
-	got, withheld, err := config.Merge(parse(t, user), parse(t, raised), false)
+	got, withheld, err := config.Merge(parse(t, user), parse(t, raised), config.Untrusted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestDefaultAgent(t *testing.T) {
 		{two, `{"default_agent":"b"}`, "b"},
 	}
 	for _, tt := range tests {
-		cfg, _, err := config.Merge(parse(t, tt.user), parse(t, tt.project), true)
+		cfg, _, err := config.Merge(parse(t, tt.user), parse(t, tt.project), config.TrustedProject)
 		if err != nil || cfg.DefaultAgent != tt.want {
 			t.Errorf("Merge(%s, %s): default agent %q, %v, want %q", tt.user, tt.project, cfg.DefaultAgent, err, tt.want)
 		}

@@ -86,7 +86,7 @@ func parseTree(name string, data []byte) (*node, error) {
 		if onlySpace(src) {
 			return nil, nil
 		}
-		return nil, syntaxError(name, src, err)
+		return nil, syntaxError(name, err)
 	}
 	if v.Value.Kind() != '{' {
 		return nil, &Error{File: name, Line: 1, Col: 1, Err: errors.New("want an object at the top")}
@@ -107,7 +107,7 @@ func onlySpace(src []byte) bool {
 
 // syntaxError keeps the place of a parser's error but no text from the file: a
 // key that lacks a quote would be part of it.
-func syntaxError(name string, src []byte, err error) error {
+func syntaxError(name string, err error) error {
 	e := &Error{File: name}
 	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &e.Line, &e.Col); scanErr != nil {
 		e.Line, e.Col = 0, 0

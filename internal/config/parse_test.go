@@ -13,21 +13,21 @@ import (
 )
 
 // parse parses a layer that must be right.
-func parse(t testing.TB, src string) config.Layer {
-	t.Helper()
+func parse(tb testing.TB, src string) config.Layer {
+	tb.Helper()
 	l, err := config.Parse("c.json", []byte(src))
 	if err != nil {
-		t.Fatalf("Parse(%s): %v", src, err)
+		tb.Fatalf("Parse(%s): %v", src, err)
 	}
 	return l
 }
 
 // merged merges a user file alone.
-func merged(t testing.TB, src string) config.Config {
-	t.Helper()
-	cfg, _, err := config.Merge(parse(t, src), config.Layer{}, false)
+func merged(tb testing.TB, src string) config.Config {
+	tb.Helper()
+	cfg, _, err := config.Merge(parse(tb, src), config.Layer{}, config.Untrusted)
 	if err != nil {
-		t.Fatalf("Merge(%s): %v", src, err)
+		tb.Fatalf("Merge(%s): %v", src, err)
 	}
 	return cfg
 }
@@ -261,7 +261,7 @@ func TestReferences(t *testing.T) {
 		{`{"mcp_servers": {"s": {"command": "x", "type": "http"}}}`, `c.json:1:48: mcp_servers.s.type: does not fit the rest of the entry`},
 	}
 	for _, tt := range tests {
-		_, _, err := config.Merge(parse(t, tt.src), config.Layer{}, true)
+		_, _, err := config.Merge(parse(t, tt.src), config.Layer{}, config.TrustedProject)
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("Merge(%s):\n got %v\nwant %s", tt.src, err, tt.want)
 		}
@@ -273,7 +273,7 @@ func TestCycles(t *testing.T) {
 		e := `{"provider":"openai","model":"m",`
 		return `{"agents":{"a":` + e + a + `},"b":` + e + b + `},"c":` + e + c + `}},"default_agent":"a"}`
 	}
-	_, _, err := config.Merge(parse(t, agents(`"fallbacks":["b"]`, `"fallbacks":["c"]`, `"fallbacks":["a"]`)), config.Layer{}, true)
+	_, _, err := config.Merge(parse(t, agents(`"fallbacks":["b"]`, `"fallbacks":["c"]`, `"fallbacks":["a"]`)), config.Layer{}, config.TrustedProject)
 	if got := strings.Count(err.Error(), "leads back"); got != 3 {
 		t.Errorf("a cycle of three fallbacks: %v", err)
 	}
@@ -306,7 +306,7 @@ func TestParseMCP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, _, err := config.Merge(config.Layer{}, l, true)
+	cfg, _, err := config.Merge(config.Layer{}, l, config.TrustedProject)
 	if err != nil {
 		t.Fatal(err)
 	}

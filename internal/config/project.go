@@ -171,7 +171,7 @@ func (h *fingerprinter) dirs(folder string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // opened for reading: nothing can be lost
 	for _, dir := range powerDirs() {
 		info, err := root.Stat(dir)
 		if err != nil || !info.IsDir() {

@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"reflect"
 	"strings"
@@ -89,9 +90,7 @@ func (g generator) object(t reflect.Type, defaults reflect.Value) map[string]any
 			g.t.Errorf("the comment of %s.%s does not begin with its name", t.Name(), f.Name)
 		}
 		m["description"] = name + " " + rest
-		for k, v := range bounds[t.Name()+"."+f.Name] {
-			m[k] = v
-		}
+		maps.Copy(m, bounds[t.Name()+"."+f.Name])
 		if d := defaults.FieldByIndex(f.Index); f.Type.Kind() != reflect.Struct && !d.IsZero() {
 			m["default"] = d.Interface()
 		}
@@ -123,10 +122,10 @@ func (g generator) value(t reflect.Type, defaults reflect.Value) map[string]any 
 	case reflect.TypeFor[json.RawMessage]():
 		return map[string]any{"type": "object"}
 	}
-	if c, ok := reflect.Zero(t).Interface().(interface{ Values() []string }); ok {
+	if c, ok := reflect.TypeAssert[interface{ Values() []string }](reflect.Zero(t)); ok {
 		return map[string]any{"type": "string", "enum": c.Values()}
 	}
-	switch t.Kind() {
+	switch t.Kind() { //nolint:exhaustive // the other kinds fail the test
 	case reflect.String:
 		return map[string]any{"type": "string"}
 	case reflect.Bool:

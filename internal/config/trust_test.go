@@ -168,6 +168,7 @@ func TestTwoProcesses(t *testing.T) {
 }
 
 func addMany(t *testing.T, top string) {
+	t.Helper()
 	trust := config.TrustFile(config.Dirs{Config: filepath.Join(top, "config")}, clock)
 	for i := range childAdds {
 		dir := filepath.Join(top, fmt.Sprintf("p%s-%d", os.Getenv("TOTE_TEST_CHILD"), i))

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,10 +79,8 @@ func (Mode) Values() []string { return []string{"plan", "ask", "edits", "full"} 
 
 // ParseMode reads a mode as a flag spells it.
 func ParseMode(s string) (Mode, error) {
-	for _, v := range Mode("").Values() {
-		if s == v {
-			return Mode(s), nil
-		}
+	if slices.Contains(Mode("").Values(), s) {
+		return Mode(s), nil
 	}
 	return "", usage("mode %q is not one of %s", clean(s), strings.Join(Mode("").Values(), ", "))
 }
@@ -169,44 +168,40 @@ func (v Vision) MarshalJSON() ([]byte, error) {
 	return []byte(v.String()), nil
 }
 
-func (v *Vision) decode(n *node) error {
+func decodeVision(n *node) (Vision, error) {
 	switch string(n.raw) {
 	case "true":
-		*v = VisionYes
+		return VisionYes, nil
 	case "false":
-		*v = VisionNo
+		return VisionNo, nil
 	case `"auto"`:
-		*v = VisionAuto
-	default:
-		return fmt.Errorf(`is %s; want "auto", true or false`, n.kindName())
+		return VisionAuto, nil
 	}
-	return nil
+	return VisionAuto, fmt.Errorf(`is %s; want "auto", true or false`, n.kindName())
 }
 
 // Bytes is a size. The files spell it as a number of bytes or as a string with a
 // unit: "30 MB", "64KiB".
 type Bytes int64
 
-func (b *Bytes) decode(n *node) error {
+func decodeBytes(n *node) (Bytes, error) {
 	const want = `want a number of bytes or a string such as "30MB" or "64KiB"`
 	switch n.kind {
 	case kindNumber:
 		i, err := strconv.ParseInt(string(n.raw), 10, 64)
 		if err != nil {
-			return fmt.Errorf("is not a whole number of bytes below 2^63; %s", want)
+			return 0, fmt.Errorf("is not a whole number of bytes below 2^63; %s", want)
 		}
-		*b = Bytes(i)
-		return nil
+		return Bytes(i), nil
 	case kindString:
 		size, ok := parseSize(n.str())
 		if !ok {
-			return fmt.Errorf("is not a size; %s", want)
+			return 0, fmt.Errorf("is not a size; %s", want)
 		}
-		*b = size
-		return nil
+		return size, nil
 	case kindNull, kindBool, kindObject, kindArray:
 	}
-	return fmt.Errorf("is %s; %s", n.kindName(), want)
+	return 0, fmt.Errorf("is %s; %s", n.kindName(), want)
 }
 
 // parseSize reads a whole number with an optional unit.
@@ -236,35 +231,32 @@ func (d Duration) String() string { return time.Duration(d).String() }
 // MarshalText writes the duration as the files spell it.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-func (d *Duration) decode(n *node) error {
+func decodeDuration(n *node) (Duration, error) {
 	const want = `want a string such as "90s" or "1h30m"`
 	if n.kind != kindString {
-		return fmt.Errorf("is %s; %s", n.kindName(), want)
+		return 0, fmt.Errorf("is %s; %s", n.kindName(), want)
 	}
 	v, err := time.ParseDuration(n.str())
 	if err != nil {
-		return fmt.Errorf("is not a duration; %s", want)
+		return 0, fmt.Errorf("is not a duration; %s", want)
 	}
-	*d = Duration(v)
-	return nil
+	return Duration(v), nil
 }
 
 // refusalStatus is the status of a refusal that names none.
 const refusalStatus = 400
 
-// decode reads the short spellings. The decoder reads an object by its members.
-func (r *Refusal) decode(n *node) error {
+// decodeRefusal reads the short spellings. An object is read by its members.
+func decodeRefusal(n *node) (Refusal, error) {
 	switch n.kind {
 	case kindBool:
-		*r = Refusal{}
 		if n.isTrue() {
-			r.Status = refusalStatus
+			return Refusal{Status: refusalStatus}, nil
 		}
-		return nil
+		return Refusal{}, nil
 	case kindString:
-		*r = Refusal{Status: refusalStatus, Message: n.str()}
-		return nil
+		return Refusal{Status: refusalStatus, Message: n.str()}, nil
 	case kindNull, kindNumber, kindArray, kindObject:
 	}
-	return fmt.Errorf("is %s; want true, false, a string or an object", n.kindName())
+	return Refusal{}, fmt.Errorf("is %s; want true, false, a string or an object", n.kindName())
 }
