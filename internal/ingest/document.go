@@ -1,0 +1,86 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"tote/internal/audio"
+	"tote/internal/content"
+	"tote/internal/document"
+)
+
+// The bounds of taking text out of a document.
+const (
+	maxDocumentText  = 2_000_000 // bytes
+	documentTextTime = 10 * time.Second
+)
+
+// document makes a block of a file that is neither picture, sound nor text.
+func (in *Inlet) document(ctx context.Context, data []byte, cl claim) (content.Block, error) {
+	b := content.Document{Attachment: cl.att}
+	if cl.as == content.KindImage {
+		b.Detail = "sent as a picture, but it is " + b.Original.MIME
+	}
+	if b.Original.MIME != pdfType {
+		b.Prepared = b.Original
+		return b, nil
+	}
+	return in.pdf(ctx, data, b)
+}
+
+func (in *Inlet) pdf(ctx context.Context, data []byte, b content.Document) (content.Block, error) {
+	info, err := document.Measure(ctx, data)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		b.Fault, b.Detail = content.FaultDamaged, documentDetail(err)
+		return b, nil
+	}
+	b.Pages = info.Pages
+	if info.Encrypted {
+		b.Fault, b.Detail = content.FaultEncrypted, "it needs a password"
+		return b, nil
+	}
+	b.Prepared = b.Original
+	text, err := documentText(ctx, data)
+	if err != nil || text == "" {
+		return b, err
+	}
+	b.Text, err = in.put(ctx, []byte(text))
+	b.Text.MIME = plainType
+	return b, err
+}
+
+// documentText takes the text out of a PDF, "" where there is none or it takes
+// too long: the document can be sent without. The error is the context's.
+func documentText(ctx context.Context, data []byte) (string, error) {
+	limited, cancel := context.WithTimeout(ctx, documentTextTime)
+	defer cancel()
+	text, _, _, err := document.Text(limited, data, maxDocumentText)
+	if err != nil {
+		return "", ctx.Err()
+	}
+	return text, nil
+}
+
+// documentDetail says what is wrong with a document.
+func documentDetail(err error) string {
+	if e, ok := errors.AsType[*document.Error](err); ok && e.Detail != "" {
+		return e.Detail
+	}
+	return "it cannot be read as a PDF"
+}
+
+// sound makes a block of a recording. A recording that cannot be measured is
+// still a recording; its length is not known.
+func (in *Inlet) sound(data []byte, cl claim) content.Block {
+	b := content.Audio{Attachment: cl.att}
+	b.Prepared = b.Original
+	if info, err := audio.Measure(data); err == nil {
+		b.Millis = info.Duration.Milliseconds()
+		b.Original.MIME, b.Prepared.MIME = info.MIME, info.MIME
+	}
+	return b
+}

@@ -1,0 +1,165 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"tote/internal/content"
+	"tote/internal/imaging"
+)
+
+// changes maps what imaging did to the words of package content.
+var changes = [...]content.Changes{
+	imaging.Oriented:       content.ChangeOriented,
+	imaging.Shrunk:         content.ChangeShrunk,
+	imaging.Converted:      content.ChangeConverted,
+	imaging.Recompressed:   content.ChangeRecompressed,
+	imaging.FirstFrame:     content.ChangeFirstFrame,
+	imaging.DepthReduced:   content.ChangeDepth,
+	imaging.Flattened:      content.ChangeFlattened,
+	imaging.ColorConverted: content.ChangeColor,
+}
+
+// picture measures and prepares a picture, once. cl.att.Original names its
+// stored bytes.
+func (in *Inlet) picture(ctx context.Context, data []byte, cl claim) (content.Block, error) {
+	b := content.Image{Attachment: cl.att}
+	r, err := imaging.Prepare(ctx, data, imaging.Default)
+	if err != nil {
+		if info, merr := imaging.Measure(data); merr == nil {
+			measured(&b, info)
+		}
+		b.Fault, b.Detail, err = pictureFault(ctx, err)
+		return b, err
+	}
+	measured(&b, r.Source)
+	b.Frames = r.Frames
+	if r.Same {
+		b.Prepared = b.Original
+		return b, nil
+	}
+	if b.Prepared, err = in.putPicture(ctx, r); err != nil {
+		return nil, err
+	}
+	b.Changes, b.Detail = changesOf(r.Changes), preparedDetail(r)
+	return b, nil
+}
+
+func measured(b *content.Image, info imaging.Info) {
+	b.Original.MIME = info.MIME
+	b.Original.Width, b.Original.Height = info.Width, info.Height
+	b.Frames = info.Frames
+}
+
+func (in *Inlet) putPicture(ctx context.Context, r imaging.Result) (content.Blob, error) {
+	blob, err := in.put(ctx, r.Data)
+	blob.MIME, blob.Width, blob.Height = r.MIME, r.Width, r.Height
+	return blob, err
+}
+
+func changesOf(cs []imaging.Change) content.Changes {
+	var out content.Changes
+	for _, c := range cs {
+		if int(c) < len(changes) {
+			out |= changes[c]
+		}
+	}
+	return out
+}
+
+// preparedDetail says in numbers what the changes say in words.
+func preparedDetail(r imaging.Result) string {
+	var out []string
+	for _, c := range r.Changes {
+		switch c {
+		case imaging.FirstFrame:
+			out = append(out, fmt.Sprintf("frame 1 of %d", r.Frames))
+		case imaging.Shrunk:
+			out = append(out, fmt.Sprintf("shrunk from %dx%d to %dx%d", r.Source.Width, r.Source.Height, r.Width, r.Height))
+		case imaging.Oriented:
+			out = append(out, "turned upright")
+		case imaging.Converted:
+			out = append(out, r.Source.MIME+" made "+r.MIME)
+		case imaging.Flattened:
+			out = append(out, "transparency laid on white")
+		case imaging.DepthReduced, imaging.ColorConverted, imaging.Recompressed:
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// pictureFault maps an error of imaging to a fault. The error it returns ends
+// the ingest: the context is over.
+func pictureFault(ctx context.Context, err error) (content.Fault, string, error) {
+	e, ok := errors.AsType[*imaging.Error](err)
+	if !ok {
+		if cause := ctx.Err(); cause != nil {
+			return content.FaultNone, "", cause
+		}
+		return content.FaultDamaged, "it cannot be decoded", nil
+	}
+	detail := e.Detail
+	if detail == "" {
+		detail = e.Kind.String()
+	}
+	switch e.Kind {
+	case imaging.TooManyPixels:
+		return content.FaultTooManyPixels, detail, nil
+	case imaging.Unsupported:
+		return content.FaultUnsupported, detail + "; convert it to PNG or JPEG", nil
+	case imaging.CannotFit:
+		return content.FaultTooLarge, detail, nil
+	case imaging.BadRegion:
+		return content.FaultBadPayload, detail, nil
+	case imaging.Empty:
+		return content.FaultEmpty, "", nil
+	case imaging.NotPicture, imaging.Damaged:
+		return content.FaultDamaged, detail, nil
+	}
+	return content.FaultDamaged, detail, nil
+}
+
+// cropReadLimit bounds what is read back from the store for a crop, in bytes.
+// Everything that is stored passed a limit on its way in.
+const cropReadLimit = 1 << 30
+
+// crop cuts a region out of the original of a picture that the session holds.
+func (in *Inlet) crop(ctx context.Context, s content.Source, p content.Crop, sc Scope) (taken, error) {
+	cl := claimOf(s)
+	cl.as = content.KindImage
+	cl.att.Name = fmt.Sprintf("%s crop %d,%d,%d,%d", p.Handle, p.X, p.Y, p.W, p.H)
+	src, ok := content.Block(nil), false
+	if sc.Lookup != nil {
+		src, ok = sc.Lookup(p.Handle)
+	}
+	if !ok {
+		return one(faulty(cl, content.FaultNotFound, "no block is called "+content.Clean(string(p.Handle)))), nil
+	}
+	img, ok := src.(content.Image)
+	if !ok || img.Original.IsZero() {
+		return one(faulty(cl, content.FaultBadPayload, content.Clean(string(p.Handle))+" holds no picture")), nil
+	}
+	data, err := in.blobs.ReadAll(img.Original.Digest, cropReadLimit)
+	if err != nil {
+		return one(faulty(cl, content.FaultMissing, "its stored bytes cannot be read")), nil
+	}
+	r, err := imaging.Crop(ctx, data, imaging.Rect{X: p.X, Y: p.Y, W: p.W, H: p.H}, imaging.Default)
+	if err != nil {
+		f, detail, err := pictureFault(ctx, err)
+		return one(faulty(cl, f, detail)), err
+	}
+	b := content.Image{Attachment: cl.att, Frames: 1}
+	if b.Prepared, err = in.putPicture(ctx, r); err != nil {
+		return taken{}, err
+	}
+	// The region is an attachment of its own: variants are cut from it, not
+	// from the picture it was taken out of.
+	b.Original = b.Prepared
+	b.Changes = changesOf(r.Changes)
+	if r.Width != p.W || r.Height != p.H {
+		b.Detail = fmt.Sprintf("shrunk from %dx%d to %dx%d", p.W, p.H, r.Width, r.Height)
+	}
+	return one(b), nil
+}
