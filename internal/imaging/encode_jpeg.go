@@ -14,33 +14,39 @@ const (
 	jpegLowest  = 40
 )
 
-// jpegLadder returns the highest quality that keeps to the limit. Bisection
-// takes for granted that size grows with quality; where it does not, the
-// result is still one that fits.
+// jpegLadder returns a high quality that keeps to the limit: the highest of
+// all, or one that uses 95 % of the limit, or the highest that fits. It takes
+// for granted that size grows with quality; where it does not, the result is
+// still one that fits.
 func jpegLadder(ctx context.Context, r *raster, limit int64) (attempt, error) {
 	img := jpegImage(r)
-	best, err := jpegAt(img, jpegHighest, limit)
-	if err != nil || best.data != nil {
-		return best, err
+	over, err := jpegAt(img, jpegHighest, limit)
+	if err != nil || over.data != nil {
+		return over, err
 	}
-	best, err = jpegAt(img, jpegLowest, limit)
+	best, err := jpegAt(img, jpegLowest, limit)
 	if err != nil || best.data == nil {
 		return best, err
 	}
 	low, high := jpegLowest, jpegHighest
-	for high-low > 1 {
+	for round := 0; high-low > 1 && best.size < limit/100*95; round++ {
 		if ctx.Err() != nil {
 			return attempt{}, ctx.Err()
 		}
-		middle := (low + high) / 2
-		try, err := jpegAt(img, middle, limit)
+		quality := (low + high) / 2
+		if round%2 == 0 && over.size > best.size {
+			// Along the chord, which is quicker while the sizes are far apart.
+			quality = low + int(int64(high-low)*(limit-best.size)/(over.size-best.size))
+		}
+		quality = min(max(quality, low+1), high-1)
+		try, err := jpegAt(img, quality, limit)
 		if err != nil {
 			return attempt{}, err
 		}
 		if try.data == nil {
-			high = middle
+			high, over = quality, try
 		} else {
-			low, best = middle, try
+			low, best = quality, try
 		}
 	}
 	return best, nil
