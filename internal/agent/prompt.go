@@ -106,7 +106,7 @@ func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
 		id = s.a.o.NewID()
 	}
 	t := &turn{
-		s: s, id: id, front: p.Front, strict: p.Strict, model: model, policy: s.a.o.Policy(),
+		s: s, id: id, front: p.Front, strict: p.Strict, model: model, policy: s.policy(),
 		stripped: map[content.Handle]bool{}, told: map[content.Handle]bool{},
 	}
 	record := content.Turn{ID: t.id, Messages: []content.Message{message}}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"sync"
 
 	"tote/internal/content"
 	"tote/internal/delivery"
+	"tote/internal/permission"
 )
 
 // Errors that callers may test for.
@@ -43,6 +45,8 @@ type Session struct {
 	closed   bool
 	permits  map[string]bool
 	lane     lane
+	// mode is what SetMode chose, nil where the policy decides.
+	mode *permission.Mode
 }
 
 // lane is the memory of what was sent, for the model that was used last.
@@ -116,6 +120,40 @@ func (s *Session) SetAgent(ctx context.Context, name string) error {
 		return fmt.Errorf("choose agent %q: %w", name, err)
 	}
 	return nil
+}
+
+// SetMode chooses how much the turns to come may do without asking, whatever
+// the configuration says.
+func (s *Session) SetMode(m permission.Mode) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mode = &m
+}
+
+// Mode is how much the session may do without asking: what SetMode chose, else
+// what the configuration says.
+func (s *Session) Mode() permission.Mode {
+	s.mu.Lock()
+	chosen := s.mode
+	s.mu.Unlock()
+	if chosen != nil {
+		return *chosen
+	}
+	return s.a.o.Policy().Rules.Mode
+}
+
+// Blob opens the bytes of an attachment, for a surface that shows it.
+func (s *Session) Blob(d content.Digest) (io.ReadCloser, error) { return s.a.o.Store.Open(d) }
+
+// policy is what the configuration says, with the session's own mode.
+func (s *Session) policy() Policy {
+	p := s.a.o.Policy()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mode != nil {
+		p.Rules.Mode = *s.mode
+	}
+	return p
 }
 
 // Model returns the path that the next turn would take.
