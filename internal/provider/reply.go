@@ -22,7 +22,7 @@ type reply struct {
 }
 
 // maxReplyDepth bounds errors that quote another error.
-const maxReplyDepth = 4
+const maxReplyDepth = 10
 
 // parseReply reads an error body. Anything that is no JSON object is a message.
 func parseReply(body []byte) reply {

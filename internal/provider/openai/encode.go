@@ -1,0 +1,279 @@
+package openai
+
+import (
+	"errors"
+	"fmt"
+	"mime"
+	"strings"
+
+	"tote/internal/content"
+	"tote/internal/delivery"
+	"tote/internal/provider"
+)
+
+// form is what a piece becomes in its message.
+type form uint8
+
+const (
+	formText    form = iota // text, in the string or the array form
+	formMedia               // a part of the array form
+	formThought             // a field of an assistant message
+	formCall                // an entry of tool_calls
+	formResult              // a message of its own
+)
+
+// piece is one part, spelled as far as it can be without its message.
+type piece struct {
+	form form
+	// text is the prose of formText and formThought.
+	text string
+	// field is the name of the field for formThought.
+	field string
+	// segments is the JSON of the other forms.
+	segments []delivery.Segment
+}
+
+// chatEncoder spells parts for Chat Completions.
+type chatEncoder struct{ detail string }
+
+var _ delivery.Encoder[piece] = chatEncoder{}
+
+// Text implements [content.Visitor].
+func (chatEncoder) Text(b content.Text) (piece, error) {
+	return piece{form: formText, text: b.Body}, nil
+}
+
+// Image implements [content.Visitor].
+func (e chatEncoder) Image(b content.Image) (piece, error) {
+	var s provider.Spelling
+	s.Raw(`{"type":"image_url","image_url":{"url":"data:` + mediaType(b.Prepared.MIME) + `;base64,`)
+	s.Base64(b.Prepared)
+	s.Raw(`"`)
+	if e.detail != "" {
+		s.Raw(`,"detail":`)
+		s.String(e.detail)
+	}
+	s.Raw(`}}`)
+	return piece{form: formMedia, segments: s.Segments()}, nil
+}
+
+// mediaType is safe to stand inside a JSON string and a data URI.
+func mediaType(t string) string {
+	if m, _, err := mime.ParseMediaType(t); err == nil && !strings.ContainsAny(m, `"\`) {
+		return m
+	}
+	return "application/octet-stream"
+}
+
+// Audio implements [content.Visitor].
+func (chatEncoder) Audio(b content.Audio) (piece, error) {
+	var format string
+	switch b.Prepared.MIME {
+	case "audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave":
+		format = "wav"
+	case "audio/mpeg", "audio/mp3":
+		format = "mp3"
+	default:
+		return piece{}, fmt.Errorf("sound of type %q has no form in Chat Completions", b.Prepared.MIME)
+	}
+	var s provider.Spelling
+	s.Raw(`{"type":"input_audio","input_audio":{"data":"`)
+	s.Base64(b.Prepared)
+	s.Raw(`","format":"` + format + `"}}`)
+	return piece{form: formMedia, segments: s.Segments()}, nil
+}
+
+// Document implements [content.Visitor].
+func (chatEncoder) Document(b content.Document) (piece, error) {
+	if b.Prepared.MIME != "application/pdf" {
+		return piece{}, fmt.Errorf("a document of type %q has no form in Chat Completions", b.Prepared.MIME)
+	}
+	name := b.Name
+	if name == "" {
+		name = string(b.Handle)
+	}
+	var s provider.Spelling
+	s.Raw(`{"type":"file","file":{"filename":`)
+	s.String(name)
+	s.Raw(`,"file_data":"data:application/pdf;base64,`)
+	s.Base64(b.Prepared)
+	s.Raw(`"}}`)
+	return piece{form: formMedia, segments: s.Segments()}, nil
+}
+
+// ResourceText implements [content.Visitor]. Its label stands before it.
+func (chatEncoder) ResourceText(b content.ResourceText) (piece, error) {
+	return piece{form: formText, text: b.Body}, nil
+}
+
+// ResourceLink implements [content.Visitor]. A settled prompt holds links as
+// text; one that got here all the same keeps its address.
+func (chatEncoder) ResourceLink(b content.ResourceLink) (piece, error) {
+	return piece{form: formText, text: "[link: " + b.URI + "]"}, nil
+}
+
+// Opaque implements [content.Visitor]. A settled prompt holds none.
+func (chatEncoder) Opaque(b content.Opaque) (piece, error) {
+	return piece{form: formText, text: "[" + content.Clean(b.Type) + " block: " + string(b.Handle) + "]"}, nil
+}
+
+// Reasoning implements [delivery.Encoder]. The signature is the name of the
+// field that it came in and goes back in.
+func (chatEncoder) Reasoning(r content.Reasoning) (piece, error) {
+	field := reasoningContent
+	if r.Signature == reasoningShort {
+		field = reasoningShort
+	}
+	return piece{form: formThought, text: r.Text, field: field}, nil
+}
+
+// The fields that servers give a model's thinking in.
+const (
+	reasoningContent = "reasoning_content"
+	reasoningShort   = "reasoning"
+)
+
+// ToolCall implements [delivery.Encoder].
+func (chatEncoder) ToolCall(c content.ToolCall) (piece, error) {
+	var s provider.Spelling
+	s.Raw(`{"id":`)
+	s.String(c.ID)
+	s.Raw(`,"type":"function","function":{"name":`)
+	s.String(c.Name)
+	s.Raw(`,"arguments":`)
+	args := c.Arguments
+	if args == "" {
+		args = "{}"
+	}
+	s.String(args)
+	s.Raw(`}}`)
+	return piece{form: formCall, segments: s.Segments()}, nil
+}
+
+// ToolResult implements [delivery.Encoder].
+func (chatEncoder) ToolResult(r content.ToolResult, parts []piece) (piece, error) {
+	var s provider.Spelling
+	s.Raw(`{"role":"tool","tool_call_id":`)
+	s.String(r.CallID)
+	s.Raw(`,"content":`)
+	if allText(parts) {
+		s.String(joinText(parts))
+	} else {
+		spellArray(&s, parts)
+	}
+	s.Raw(`}`)
+	return piece{form: formResult, segments: s.Segments()}, nil
+}
+
+// Message implements [delivery.Encoder].
+func (chatEncoder) Message(role content.Role, parts []piece) ([]delivery.Segment, error) {
+	var s provider.Spelling
+	switch role {
+	case content.RoleUser:
+		for _, p := range parts {
+			if p.form != formText && p.form != formMedia {
+				return nil, errors.New("a user message holds what only a model or a tool says")
+			}
+		}
+		s.Raw(`{"role":"user","content":`)
+		spellArray(&s, parts)
+		s.Raw(`}`)
+	case content.RoleAssistant:
+		if err := spellAssistant(&s, parts); err != nil {
+			return nil, err
+		}
+	case content.RoleTool:
+		for i, p := range parts {
+			if p.form != formResult {
+				return nil, errors.New("a tool message holds something else than results")
+			}
+			if i > 0 {
+				s.Raw(",")
+			}
+			s.Append(p.segments)
+		}
+	default:
+		return nil, fmt.Errorf("unknown role %d", role)
+	}
+	return s.Segments(), nil
+}
+
+func spellAssistant(s *provider.Spelling, parts []piece) error {
+	var text, calls, thoughts []piece
+	for _, p := range parts {
+		switch p.form {
+		case formText:
+			text = append(text, p)
+		case formCall:
+			calls = append(calls, p)
+		case formThought:
+			thoughts = append(thoughts, p)
+		case formMedia, formResult:
+			return errors.New("an assistant message holds media or tool results")
+		}
+	}
+	s.Raw(`{"role":"assistant","content":`)
+	if len(text) == 0 && len(calls) > 0 {
+		s.Raw("null")
+	} else {
+		s.String(joinText(text))
+	}
+	if len(thoughts) > 0 {
+		s.Raw(`,"` + thoughts[0].field + `":`)
+		s.String(joinText(thoughts))
+	}
+	if len(calls) > 0 {
+		s.Raw(`,"tool_calls":[`)
+		for i, p := range calls {
+			if i > 0 {
+				s.Raw(",")
+			}
+			s.Append(p.segments)
+		}
+		s.Raw(`]`)
+	}
+	s.Raw(`}`)
+	return nil
+}
+
+func allText(parts []piece) bool {
+	for _, p := range parts {
+		if p.form != formText {
+			return false
+		}
+	}
+	return true
+}
+
+func joinText(parts []piece) string {
+	if len(parts) == 1 {
+		return parts[0].text
+	}
+	texts := make([]string, 0, len(parts))
+	for _, p := range parts {
+		texts = append(texts, p.text)
+	}
+	return strings.Join(texts, "\n")
+}
+
+// spellArray spells the array form of content. No text part is empty: servers
+// refuse that.
+func spellArray(s *provider.Spelling, parts []piece) {
+	s.Raw(`[`)
+	sep := ""
+	for _, p := range parts {
+		if p.form == formText && p.text == "" {
+			continue
+		}
+		s.Raw(sep)
+		sep = ","
+		if p.form == formText {
+			s.Raw(`{"type":"text","text":`)
+			s.String(p.text)
+			s.Raw(`}`)
+			continue
+		}
+		s.Append(p.segments)
+	}
+	s.Raw(`]`)
+}
