@@ -1,11 +1,11 @@
 package acp_test
 
 import (
-	"io"
 	"strings"
 	"testing"
 
 	"tote/internal/front/acp"
+	"tote/internal/front/acp/rpc"
 )
 
 // imageLine is a prompt with a picture of size bytes in base64.
@@ -21,72 +21,13 @@ func BenchmarkPrompt(b *testing.B) {
 	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()
 	for b.Loop() {
-		m, fault := acp.Parse(line)
+		m, fault := rpc.Parse(line)
 		if fault != nil {
 			b.Fatal(fault.Err)
 		}
 		blocks, bad := acp.ParsePrompt(m.Params)
 		if bad != nil || len(blocks) != 2 {
 			b.Fatal(bad)
-		}
-	}
-}
-
-// BenchmarkReader cuts a line out of a stream: the line itself and, while they
-// are not shared with a former one, the chunks it was gathered in.
-func BenchmarkReader(b *testing.B) {
-	line := imageLine(10<<20) + "\n"
-	b.SetBytes(int64(len(line)))
-	b.ReportAllocs()
-	src := &repeat{s: line}
-	in := acp.NewReader(src, 0)
-	for b.Loop() {
-		src.left = len(line)
-		if _, err := in.Next(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkReaderOver skims lines that are too long to keep.
-func BenchmarkReaderOver(b *testing.B) {
-	line := imageLine(10<<20) + "\n"
-	b.SetBytes(int64(len(line)))
-	b.ReportAllocs()
-	src := &repeat{s: line}
-	in := acp.NewReader(src, 64<<10)
-	for b.Loop() {
-		src.left = len(line)
-		if got, err := in.Next(); err != nil || got.Over == nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// repeat yields s as often as left is set to its length.
-type repeat struct {
-	s    string
-	left int
-}
-
-func (r *repeat) Read(b []byte) (int, error) {
-	if r.left == 0 {
-		return 0, io.EOF
-	}
-	n := copy(b, r.s[len(r.s)-r.left:])
-	r.left -= n
-	return n, nil
-}
-
-// BenchmarkEnvelope cuts a picture out of its block.
-func BenchmarkEnvelope(b *testing.B) {
-	block := acp.ParseBlock([]byte(`{"type":"image","data":"` + strings.Repeat("iVBORw0KGgo+", 1<<20/12) + `"}`))
-	payload := payloadOf(block)
-	b.SetBytes(int64(len(block.Raw)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if e := block.Envelope(payload); len(e.JSON) > 100 {
-			b.Fatal("the payload was not cut out")
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"tote/internal/content"
+	"tote/internal/front/acp/rpc"
 )
 
 // The kinds of content block of the protocol.
@@ -54,22 +55,22 @@ type Resource struct {
 // ParsePrompt reads the content blocks of a session/prompt. The parameters must be
 // JSON that Parse has validated. Only what is no block at all is an error: a value
 // without a type. A block of a known kind with a bad payload comes back as Bad.
-func ParsePrompt(params []byte) ([]Block, *Error) {
-	raw := member(params, "prompt")
+func ParsePrompt(params []byte) ([]Block, *rpc.Error) {
+	raw := rpc.Member(params, "prompt")
 	if len(raw) == 0 || raw[0] != '[' {
-		return nil, Errorf(CodeInvalidParams, "prompt is not an array")
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "prompt is not an array")
 	}
 	var out []Block
-	for at := range elements(raw) {
-		b := ParseBlock(at.of(raw))
+	for at := range rpc.Elements(raw) {
+		b := ParseBlock(at.Of(raw))
 		if b.Type == "" {
-			return nil, Errorf(CodeInvalidParams, "prompt[%d] is not a content block: it has no type", len(out)).
+			return nil, rpc.Errorf(rpc.CodeInvalidParams, "prompt[%d] is not a content block: it has no type", len(out)).
 				WithData(map[string]int{"index": len(out)})
 		}
 		out = append(out, b)
 	}
 	if len(out) == 0 {
-		return nil, Errorf(CodeInvalidParams, "prompt is empty")
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "prompt is empty")
 	}
 	return out, nil
 }
@@ -77,10 +78,10 @@ func ParsePrompt(params []byte) ([]Block, *Error) {
 // ParseBlock reads one content block. Its Type is empty for a value that is none.
 func ParseBlock(raw []byte) Block {
 	p := blockParser{b: Block{Raw: raw}}
-	for name, at := range members(raw) {
+	for name, at := range rpc.Members(raw) {
 		p.member(string(name), at)
 	}
-	p.b.Type = unquote(p.typ.of(raw))
+	p.b.Type = rpc.Unquote(p.typ.Of(raw))
 	switch p.b.Type {
 	case BlockText:
 		p.text()
@@ -103,11 +104,11 @@ func ParseBlock(raw []byte) Block {
 // the type, which may come last.
 type blockParser struct {
 	b                         Block
-	typ, textAt, dataAt, embd span
+	typ, textAt, dataAt, embd rpc.Span
 }
 
-func (p *blockParser) member(name string, at span) {
-	raw := at.of(p.b.Raw)
+func (p *blockParser) member(name string, at rpc.Span) {
+	raw := at.Of(p.b.Raw)
 	switch name {
 	case "type":
 		p.typ = at
@@ -118,15 +119,15 @@ func (p *blockParser) member(name string, at span) {
 	case "resource":
 		p.embd = at
 	case "mimeType":
-		p.b.MimeType = unquote(raw)
+		p.b.MimeType = rpc.Unquote(raw)
 	case "uri":
-		p.b.URI = unquote(raw)
+		p.b.URI = rpc.Unquote(raw)
 	case "name":
-		p.b.Name = unquote(raw)
+		p.b.Name = rpc.Unquote(raw)
 	case "title":
-		p.b.Title = unquote(raw)
+		p.b.Title = rpc.Unquote(raw)
 	case "description":
-		p.b.Description = unquote(raw)
+		p.b.Description = rpc.Unquote(raw)
 	case "size":
 		p.b.Size = size(raw)
 	}
@@ -143,13 +144,13 @@ func size(raw []byte) int64 {
 
 // payload marks the string at at as the block's payload and returns what it says;
 // ok is false for what is no string.
-func (p *blockParser) payload(at span) (said []byte, ok bool) {
-	raw := at.of(p.b.Raw)
-	if !isString(raw) {
+func (p *blockParser) payload(at rpc.Span) (said []byte, ok bool) {
+	raw := at.Of(p.b.Raw)
+	if !rpc.IsString(raw) {
 		return nil, false
 	}
-	p.b.Start, p.b.End = at.start+1, at.end-1
-	return unquoteBytes(raw), true
+	p.b.Start, p.b.End = at.Start+1, at.End-1
+	return rpc.UnquoteBytes(raw), true
 }
 
 func (p *blockParser) text() {
@@ -173,20 +174,20 @@ func (p *blockParser) media() {
 }
 
 func (p *blockParser) resource() {
-	inner := p.embd.of(p.b.Raw)
+	inner := p.embd.Of(p.b.Raw)
 	if len(inner) == 0 || inner[0] != '{' {
 		p.b.Bad = errors.New("resource is not an object")
 		return
 	}
 	r := &Resource{}
-	var text, blob span
-	for name, at := range members(inner) {
-		raw, at := at.of(inner), span{at.start + p.embd.start, at.end + p.embd.start}
+	var text, blob rpc.Span
+	for name, at := range rpc.Members(inner) {
+		raw, at := at.Of(inner), rpc.Span{at.Start + p.embd.Start, at.End + p.embd.Start}
 		switch string(name) {
 		case "uri":
-			r.URI = unquote(raw)
+			r.URI = rpc.Unquote(raw)
 		case "mimeType":
-			r.MimeType = unquote(raw)
+			r.MimeType = rpc.Unquote(raw)
 		case "text":
 			text = at
 		case "blob":

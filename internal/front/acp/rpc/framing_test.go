@@ -1,4 +1,4 @@
-package acp_test
+package rpc_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tote/internal/front/acp"
+	"tote/internal/front/acp/rpc"
 )
 
 // pieces reads s in pieces of n bytes.
@@ -33,7 +33,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 // lines reads everything; a line that was too long shows as "over:<received>".
 func lines(tb testing.TB, r io.Reader, limit int64) []string {
 	tb.Helper()
-	in := acp.NewReader(r, limit)
+	in := rpc.NewReader(r, limit)
 	var out []string
 	for {
 		line, err := in.Next()
@@ -89,7 +89,7 @@ func TestReaderLines(t *testing.T) {
 }
 
 func TestReaderReturnsOwnedLines(t *testing.T) {
-	in := acp.NewReader(strings.NewReader(strings.Repeat("a", 100<<10)+"\n"+strings.Repeat("b", 100<<10)+"\n"), 0)
+	in := rpc.NewReader(strings.NewReader(strings.Repeat("a", 100<<10)+"\n"+strings.Repeat("b", 100<<10)+"\n"), 0)
 	first, err := in.Next()
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestReaderReturnsOwnedLines(t *testing.T) {
 func TestReaderBrokenStream(t *testing.T) {
 	broken := errors.New("broken")
 	for _, head := range []string{"", "half a line", strings.Repeat("x", 200<<10)} {
-		in := acp.NewReader(io.MultiReader(strings.NewReader(head), iotest.ErrReader(broken)), 0)
+		in := rpc.NewReader(io.MultiReader(strings.NewReader(head), iotest.ErrReader(broken)), 0)
 		if line, err := in.Next(); !errors.Is(err, broken) {
 			t.Errorf("after %d bytes: Next = %v, %v; want the stream's error", len(head), line, err)
 		}
@@ -116,45 +116,45 @@ func TestReaderSkimsOver(t *testing.T) {
 	payload := strings.Repeat(`A`, 400<<10)
 	tests := []struct {
 		name, in string
-		want     acp.Skim
+		want     rpc.Skim
 	}{
 		{
 			"members first",
 			`{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"sessionId":"s1","prompt":["` + payload + `"]}}`,
-			acp.Skim{ID: []byte("7"), Method: "session/prompt", SessionID: "s1"},
+			rpc.Skim{ID: []byte("7"), Method: "session/prompt", SessionID: "s1"},
 		},
 		{
 			"members last",
 			`{"params":{"prompt":[{"id":1,"method":"no","sessionId":"no","data":"` + payload + `"}],"sessionId":"s1"},"method":"session/prompt","id":"a-1"}`,
-			acp.Skim{ID: []byte(`"a-1"`), Method: "session/prompt", SessionID: "s1"},
+			rpc.Skim{ID: []byte(`"a-1"`), Method: "session/prompt", SessionID: "s1"},
 		},
 		{
 			"spaces and escapes",
 			`{ "\u0069d" : -1.5e3 , "params" : { "x" : "\\\"{[` + payload + `\\" , "session\u0049d" : "s\/1" } , "method" : "a\/b" }`,
-			acp.Skim{ID: []byte(`-1.5e3`), Method: "a/b", SessionID: "s/1"},
+			rpc.Skim{ID: []byte(`-1.5e3`), Method: "a/b", SessionID: "s/1"},
 		},
 		{
 			"last one counts",
 			`{"id":1,"id":2,"params":{"sessionId":"a"},"params":{"x":"` + payload + `"},"method":"m"}`,
-			acp.Skim{ID: []byte("2"), Method: "m"},
+			rpc.Skim{ID: []byte("2"), Method: "m"},
 		},
-		{"notification", `{"method":"m","params":["` + payload + `"]}`, acp.Skim{Method: "m"}},
-		{"null id", `{"method":"m","id":null,"x":"` + payload + `"}`, acp.Skim{ID: []byte("null"), Method: "m"}},
-		{"id is no scalar", `{"method":"m","id":{"id":5},"x":"` + payload + `"}`, acp.Skim{Method: "m"}},
-		{"id is a bool", `{"method":"m","id":true,"x":"` + payload + `"}`, acp.Skim{Method: "m"}},
-		{"huge id", `{"method":"m","id":"` + payload + `"}`, acp.Skim{Method: "m"}},
-		{"huge name", `{"` + payload + `":1,"id":3,"method":"m"}`, acp.Skim{ID: []byte("3"), Method: "m"}},
-		{"reply", `{"id":3,"result":{"content":"` + payload + `"}}`, acp.Skim{ID: []byte("3"), Reply: true}},
-		{"batch", `[{"id":3,"method":"m","x":"` + payload + `"}]`, acp.Skim{}},
-		{"garbage", payload, acp.Skim{}},
-		{"invalid UTF-8 id", `{"id":"` + "\xff" + `","method":"m","x":"` + payload + `"}`, acp.Skim{Method: "m"}},
-		{"deep", `{"id":3,"method":"m","params":` + strings.Repeat(`[`, 200<<10) + strings.Repeat(`]`, 200<<10) + `}`, acp.Skim{ID: []byte("3"), Method: "m"}},
-		{"cut off", `{"id":3,"method":"m","params":{"sessionId":"s","x":"` + payload, acp.Skim{ID: []byte("3"), Method: "m", SessionID: "s"}},
+		{"notification", `{"method":"m","params":["` + payload + `"]}`, rpc.Skim{Method: "m"}},
+		{"null id", `{"method":"m","id":null,"x":"` + payload + `"}`, rpc.Skim{ID: []byte("null"), Method: "m"}},
+		{"id is no scalar", `{"method":"m","id":{"id":5},"x":"` + payload + `"}`, rpc.Skim{Method: "m"}},
+		{"id is a bool", `{"method":"m","id":true,"x":"` + payload + `"}`, rpc.Skim{Method: "m"}},
+		{"huge id", `{"method":"m","id":"` + payload + `"}`, rpc.Skim{Method: "m"}},
+		{"huge name", `{"` + payload + `":1,"id":3,"method":"m"}`, rpc.Skim{ID: []byte("3"), Method: "m"}},
+		{"reply", `{"id":3,"result":{"content":"` + payload + `"}}`, rpc.Skim{ID: []byte("3"), Reply: true}},
+		{"batch", `[{"id":3,"method":"m","x":"` + payload + `"}]`, rpc.Skim{}},
+		{"garbage", payload, rpc.Skim{}},
+		{"invalid UTF-8 id", `{"id":"` + "\xff" + `","method":"m","x":"` + payload + `"}`, rpc.Skim{Method: "m"}},
+		{"deep", `{"id":3,"method":"m","params":` + strings.Repeat(`[`, 200<<10) + strings.Repeat(`]`, 200<<10) + `}`, rpc.Skim{ID: []byte("3"), Method: "m"}},
+		{"cut off", `{"id":3,"method":"m","params":{"sessionId":"s","x":"` + payload, rpc.Skim{ID: []byte("3"), Method: "m", SessionID: "s"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, n := range []int{7, 1 << 20} {
-				line, err := acp.NewReader(&pieces{tt.in, n}, 1000).Next()
+				line, err := rpc.NewReader(&pieces{tt.in, n}, 1000).Next()
 				if err != nil || line.Over == nil {
 					t.Fatalf("Next = %v, %v; want a line over the limit", line, err)
 				}
@@ -199,7 +199,7 @@ func (e *endless) Read(b []byte) (int, error) {
 func TestReaderBoundedMemory(t *testing.T) {
 	const limit = 16 << 20
 	src := &endless{head: `{"jsonrpc":"2.0","params":{"data":"`, size: 200e6, tail: `"},"method":"session/prompt","id":4}` + "\nnext\n"}
-	in := acp.NewReader(src, limit)
+	in := rpc.NewReader(src, limit)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	line, err := in.Next()
@@ -221,7 +221,7 @@ func TestReaderBoundedMemory(t *testing.T) {
 // TestReaderMemoryOfALine holds the promise on what a kept line costs.
 func TestReaderMemoryOfALine(t *testing.T) {
 	const size = 10 << 20
-	in := acp.NewReader(&endless{size: size, tail: "\n"}, 0)
+	in := rpc.NewReader(&endless{size: size, tail: "\n"}, 0)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	line, err := in.Next()

@@ -1,4 +1,4 @@
-package acp
+package rpc
 
 import (
 	"context"
@@ -73,7 +73,6 @@ type Conn struct {
 	lastCall int64
 	ready    bool // initialize has been answered
 	served   bool // another request has been taken since
-	strict   bool // ids must be strings or integers
 	ended    bool // the client is gone
 }
 
@@ -101,14 +100,6 @@ func (c *Conn) Known(sessionID string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known[sessionID] = true
-}
-
-// RequireStrictIDs makes ids other than strings and integers invalid, as the
-// second version of the protocol has it. The handler of initialize calls it.
-func (c *Conn) RequireStrictIDs() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.strict = true
 }
 
 type input struct {
@@ -232,9 +223,9 @@ func (c *Conn) take(ctx context.Context, m Message) {
 	case m.Method == methodInitialize && m.ID != nil && serve != nil:
 		c.initialize(ctx, m, serve)
 	case serve != nil:
-		c.enqueue(ctx, m, unquote(member(m.Params, "sessionId")), serve)
+		c.enqueue(ctx, m, Unquote(Member(m.Params, "sessionId")), serve)
 	case m.ID != nil:
-		c.respond(ctx, m.ID, Errorf(CodeMethodNotFound, "method %q is not supported", clip(m.Method, 100)))
+		c.respond(ctx, m.ID, Errorf(CodeMethodNotFound, "method %q is not supported", Clip(m.Method, 100)))
 	}
 }
 
@@ -249,8 +240,6 @@ func (c *Conn) admit(m Message) *Fault {
 		return nil
 	case !c.ready:
 		return &Fault{ID: m.ID, Err: Errorf(CodeInvalidRequest, "not initialized")}
-	case m.ID != nil && c.strict && !strictID(m.ID):
-		return &Fault{ID: nullID, Err: Errorf(CodeInvalidRequest, "id is not a string or an integer")}
 	}
 	c.served = c.served || m.ID != nil
 	return nil
@@ -260,7 +249,7 @@ func (c *Conn) admit(m Message) *Fault {
 func (c *Conn) initialize(ctx context.Context, m Message, serve Handler) {
 	r := &Request{ID: m.ID, Method: m.Method, Params: m.Params, conn: c, released: true}
 	result, err := c.guard(ctx, r, serve)
-	r.finish(ctx, result, err)
+	r.Finish(ctx, result, err)
 	if err == nil {
 		c.mu.Lock()
 		c.ready = true

@@ -1,4 +1,4 @@
-package acp
+package rpc
 
 import (
 	"bytes"
@@ -11,10 +11,11 @@ import (
 // alone and without copying it: an order of magnitude faster than validating it
 // again. On anything else they end early, but never panic.
 
-// span is a part of a larger slice: b[start:end].
-type span struct{ start, end int }
+// Span is a part of a larger slice: b[Start:End].
+type Span struct{ Start, End int }
 
-func (s span) of(b []byte) []byte { return b[s.start:s.end] }
+// Of returns that part of b.
+func (s Span) Of(b []byte) []byte { return b[s.Start:s.End] }
 
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
@@ -72,27 +73,27 @@ func skipValue(b []byte, i int) int {
 	return i
 }
 
-// members yields the names, unquoted, and where the values stand of the object
+// Members yields the names, unquoted, and where the values stand of the object
 // raw; nothing when raw is no object. A name is void after the next step.
-func members(raw []byte) iter.Seq2[[]byte, span] {
-	return func(yield func([]byte, span) bool) {
+func Members(raw []byte) iter.Seq2[[]byte, Span] {
+	return func(yield func([]byte, Span) bool) {
 		i := skipSpace(raw, 0)
 		if i >= len(raw) || raw[i] != '{' {
 			return
 		}
 		for i = skipSpace(raw, i+1); i < len(raw) && raw[i] == '"'; i = skipSpace(raw, i+1) {
 			end := skipString(raw, i)
-			name := unquoteBytes(raw[i:end])
+			name := UnquoteBytes(raw[i:end])
 			i = skipSpace(raw, end)
 			if i >= len(raw) || raw[i] != ':' {
 				return
 			}
 			i = skipSpace(raw, i+1)
-			at := span{i, skipValue(raw, i)}
-			if at.start == at.end || !yield(name, at) {
+			at := Span{i, skipValue(raw, i)}
+			if at.Start == at.End || !yield(name, at) {
 				return
 			}
-			i = skipSpace(raw, at.end)
+			i = skipSpace(raw, at.End)
 			if i >= len(raw) || raw[i] != ',' {
 				return
 			}
@@ -100,20 +101,20 @@ func members(raw []byte) iter.Seq2[[]byte, span] {
 	}
 }
 
-// elements yields where the elements stand of the array raw; nothing when raw is
+// Elements yields where the elements stand of the array raw; nothing when raw is
 // no array.
-func elements(raw []byte) iter.Seq[span] {
-	return func(yield func(span) bool) {
+func Elements(raw []byte) iter.Seq[Span] {
+	return func(yield func(Span) bool) {
 		i := skipSpace(raw, 0)
 		if i >= len(raw) || raw[i] != '[' {
 			return
 		}
 		for i = skipSpace(raw, i+1); i < len(raw) && raw[i] != ']'; i = skipSpace(raw, i+1) {
-			at := span{i, skipValue(raw, i)}
-			if at.start == at.end || !yield(at) {
+			at := Span{i, skipValue(raw, i)}
+			if at.Start == at.End || !yield(at) {
 				return
 			}
-			i = skipSpace(raw, at.end)
+			i = skipSpace(raw, at.End)
 			if i >= len(raw) || raw[i] != ',' {
 				return
 			}
@@ -121,24 +122,25 @@ func elements(raw []byte) iter.Seq[span] {
 	}
 }
 
-// member returns the value of a member of the object raw, nil when it has none.
+// Member returns the value of a member of the object raw, nil when it has none.
 // Where a name stands twice the last one counts.
-func member(raw []byte, name string) []byte {
+func Member(raw []byte, name string) []byte {
 	var found []byte
-	for n, at := range members(raw) {
+	for n, at := range Members(raw) {
 		if string(n) == name {
-			found = at.of(raw)
+			found = at.Of(raw)
 		}
 	}
 	return found
 }
 
-func isString(raw []byte) bool { return len(raw) >= 2 && raw[0] == '"' && raw[len(raw)-1] == '"' }
+// IsString reports whether raw is a JSON string.
+func IsString(raw []byte) bool { return len(raw) >= 2 && raw[0] == '"' && raw[len(raw)-1] == '"' }
 
-// unquoteBytes returns what the JSON string raw says; it aliases raw when there
+// UnquoteBytes returns what the JSON string raw says; it aliases raw when there
 // is no escape in it. Lone surrogates become U+FFFD.
-func unquoteBytes(raw []byte) []byte {
-	if !isString(raw) {
+func UnquoteBytes(raw []byte) []byte {
+	if !IsString(raw) {
 		return nil
 	}
 	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 {
@@ -149,6 +151,6 @@ func unquoteBytes(raw []byte) []byte {
 	return out
 }
 
-// unquote is unquoteBytes for short strings; it returns a copy, and "" for what
+// Unquote is UnquoteBytes for short strings; it returns a copy, and "" for what
 // is no string.
-func unquote(raw []byte) string { return string(unquoteBytes(raw)) }
+func Unquote(raw []byte) string { return string(UnquoteBytes(raw)) }

@@ -1,4 +1,4 @@
-package acp
+package rpc
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 // client's refusal is a *RefusedError. When ctx ends first the client is told so; when
 // the client is gone the error is ErrClosed.
 func (c *Conn) Call(ctx context.Context, method string, params any) ([]byte, error) {
-	body, err := encode(params)
+	body, err := Encode(params)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (c *Conn) Call(ctx context.Context, method string, params any) ([]byte, err
 		return nil, fmt.Errorf("call %s: %w", method, err)
 	}
 	defer c.closeCall(id)
-	head := `{"jsonrpc":"2.0","id":` + strconv.FormatInt(id, 10) + `,"method":` + quote(method) + `,"params":`
+	head := `{"jsonrpc":"2.0","id":` + strconv.FormatInt(id, 10) + `,"method":` + Quote(method) + `,"params":`
 	if err := c.send(ctx, Parts{[]byte(head)}, body); err != nil {
 		return nil, fmt.Errorf("call %s: %w", method, err)
 	}
@@ -33,7 +33,7 @@ func (c *Conn) Call(ctx context.Context, method string, params any) ([]byte, err
 			return nil, fmt.Errorf("call %s: %w", method, ErrClosed)
 		}
 		if m.Err != nil {
-			return nil, &RefusedError{Method: method, Code: m.Err.Code, Message: clip(m.Err.Message, 300)}
+			return nil, &RefusedError{Method: method, Code: m.Err.Code, Message: Clip(m.Err.Message, 300)}
 		}
 		return m.Result, nil
 	case <-ctx.Done():
@@ -46,11 +46,11 @@ func (c *Conn) Call(ctx context.Context, method string, params any) ([]byte, err
 // Notify queues a notification to the client. It waits while the queue is full,
 // and returns a *TooLongError for one that clients could not read.
 func (c *Conn) Notify(ctx context.Context, method string, params any) error {
-	body, err := encode(params)
+	body, err := Encode(params)
 	if err != nil {
 		return err
 	}
-	return c.send(ctx, Parts{[]byte(`{"jsonrpc":"2.0","method":` + quote(method) + `,"params":`)}, body)
+	return c.send(ctx, Parts{[]byte(`{"jsonrpc":"2.0","method":` + Quote(method) + `,"params":`)}, body)
 }
 
 // Flush waits until all that was sent before is written.
@@ -67,7 +67,7 @@ func (c *Conn) send(ctx context.Context, head, body Parts) error {
 // respond answers a request with an error. There is nobody to tell when that
 // cannot be sent: the output is broken, and Serve ends with its error.
 func (c *Conn) respond(ctx context.Context, id []byte, fault *Error) {
-	body, err := encode(fault)
+	body, err := Encode(fault)
 	if err != nil {
 		body = Parts{[]byte(`{"code":-32603,"message":"internal error"}`)}
 	}
@@ -106,8 +106,8 @@ func (c *Conn) settle(m Message) {
 	}
 }
 
-// encode writes v as JSON without a line break. Parts go as they are.
-func encode(v any) (Parts, error) {
+// Encode writes v as JSON without a line break. Parts go as they are.
+func Encode(v any) (Parts, error) {
 	switch v := v.(type) {
 	case nil:
 		return Parts{[]byte("{}")}, nil
@@ -123,8 +123,8 @@ func encode(v any) (Parts, error) {
 	return Parts{bytes.TrimSuffix(buf.Bytes(), []byte("\n"))}, nil
 }
 
-// quote writes s as a JSON string; what is no UTF-8 in it becomes U+FFFD.
-func quote(s string) string {
+// Quote writes s as a JSON string; what is no UTF-8 in it becomes U+FFFD.
+func Quote(s string) string {
 	out, _ := jsontext.AppendQuote(nil, s) // the error says just that
 	return string(out)
 }

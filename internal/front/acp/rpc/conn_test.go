@@ -1,4 +1,4 @@
-package acp_test
+package rpc_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tote/internal/front/acp"
+	"tote/internal/front/acp/rpc"
 )
 
 func want(t *testing.T, got []string, lines ...string) {
@@ -36,15 +36,15 @@ const (
 func TestConnBeforeInitialize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSessions()
-		p := start(t, s.handlers(), acp.Options{})
+		p := start(t, s.handlers(), rpc.Options{})
 		want(t, p.send(
 			request(1, "session/new", `{}`), request(`"x"`, "unknown", `{}`),
 			notification("session/cancel", `{"sessionId":"s1"}`), notification("initialize", `{}`),
 		),
-			failure("1", acp.CodeInvalidRequest, "not initialized"), failure(`"x"`, acp.CodeInvalidRequest, "not initialized"))
+			failure("1", rpc.CodeInvalidRequest, "not initialized"), failure(`"x"`, rpc.CodeInvalidRequest, "not initialized"))
 		want(t, p.send(initialize, initialize), result("0", `{"protocolVersion":1}`), result("0", `{"protocolVersion":1}`))
 		want(t, p.send(request(2, "session/set_mode", `{"sessionId":"s1"}`)), result("2", "{}"))
-		want(t, p.send(initialize), failure("0", acp.CodeInvalidRequest, "already initialized"))
+		want(t, p.send(initialize), failure("0", rpc.CodeInvalidRequest, "already initialized"))
 		if err := p.close(); err != nil {
 			t.Errorf("Serve: %v", err)
 		}
@@ -55,13 +55,13 @@ func TestConnBeforeInitialize(t *testing.T) {
 func TestConnFailedInitialize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSessions().handlers()
-		h.Requests["initialize"] = func(context.Context, *acp.Request) (any, error) {
-			return nil, acp.Errorf(acp.CodeUnknownProtocol, "no").WithData(map[string][]int{"supported": {1}})
+		h.Requests["initialize"] = func(context.Context, *rpc.Request) (any, error) {
+			return nil, rpc.Errorf(rpc.CodeUnknownProtocol, "no").WithData(map[string][]int{"supported": {1}})
 		}
-		p := start(t, h, acp.Options{})
+		p := start(t, h, rpc.Options{})
 		want(t, p.send(initialize, request(1, "session/new", `{}`)),
 			`{"jsonrpc":"2.0","id":0,"error":{"code":-32022,"message":"no","data":{"supported":[1]}}}`,
-			failure("1", acp.CodeInvalidRequest, "not initialized"))
+			failure("1", rpc.CodeInvalidRequest, "not initialized"))
 		if err := p.close(); err != nil {
 			t.Errorf("Serve: %v", err)
 		}
@@ -71,7 +71,7 @@ func TestConnFailedInitialize(t *testing.T) {
 func TestConnOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSessions()
-		p := start(t, s.handlers(), acp.Options{})
+		p := start(t, s.handlers(), rpc.Options{})
 		s.conn = p.conn
 		// All at once: nothing overtakes initialize, the prompt waits for the
 		// session to open, and the cancel for the prompt to begin.
@@ -91,7 +91,7 @@ func TestConnOrder(t *testing.T) {
 func TestConnRunningPromptBlocksNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSessions()
-		p := serve(t, s, acp.Options{})
+		p := serve(t, s, rpc.Options{})
 		want(t, p.send(
 			request(1, "session/prompt", `{"sessionId":"s1"}`),
 			request(2, "session/prompt", `{"sessionId":"s2"}`),
@@ -111,7 +111,7 @@ func TestConnRunningPromptBlocksNothing(t *testing.T) {
 // another one to open.
 func TestConnKnownSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := serve(t, newSessions(), acp.Options{})
+		p := serve(t, newSessions(), rpc.Options{})
 		p.conn.Known("s1")
 		want(t, p.send(
 			request(1, "session/new", `{}`), request(2, "session/set_mode", `{"sessionId":"s1"}`), request(3, "session/set_mode", `{"sessionId":"s9"}`),
@@ -129,15 +129,15 @@ func TestConnKnownSession(t *testing.T) {
 
 func TestConnReplies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := serve(t, newSessions(), acp.Options{})
-		want(t, p.send(request(1, "nope/\u00e9", `{}`)), failure("1", acp.CodeMethodNotFound, `method "nope/é" is not supported`))
-		want(t, p.send(request(1.50, "_x/y", `[]`)), failure("1.5", acp.CodeMethodNotFound, `method "_x/y" is not supported`))
-		want(t, p.send(request("null", "nope", `{}`)), failure("null", acp.CodeMethodNotFound, `method "nope" is not supported`))
+		p := serve(t, newSessions(), rpc.Options{})
+		want(t, p.send(request(1, "nope/\u00e9", `{}`)), failure("1", rpc.CodeMethodNotFound, `method "nope/é" is not supported`))
+		want(t, p.send(request(1.50, "_x/y", `[]`)), failure("1.5", rpc.CodeMethodNotFound, `method "_x/y" is not supported`))
+		want(t, p.send(request("null", "nope", `{}`)), failure("null", rpc.CodeMethodNotFound, `method "nope" is not supported`))
 		want(t, p.send(notification("_x/y", `{}`), notification("$/what", `{}`), result("77", `{}`), result(`"q"`, `{}`)))
-		want(t, p.send(`[]`), failure("null", acp.CodeInvalidRequest, "batches are not supported"))
-		want(t, p.send(`{"id":5,`), failure("null", acp.CodeParse, "message is not valid JSON"))
-		want(t, p.send(`{"jsonrpc":"2.0","id":5,"method":"m","params":"`+"\xff"+`"}`), failure("5", acp.CodeParse, "message is not valid UTF-8"))
-		want(t, p.send(`{"jsonrpc":"2.0","id":5,"method":"m",`), failure("5", acp.CodeParse, "message is not valid JSON"))
+		want(t, p.send(`[]`), failure("null", rpc.CodeInvalidRequest, "batches are not supported"))
+		want(t, p.send(`{"id":5,`), failure("null", rpc.CodeParse, "message is not valid JSON"))
+		want(t, p.send(`{"jsonrpc":"2.0","id":5,"method":"m","params":"`+"\xff"+`"}`), failure("5", rpc.CodeParse, "message is not valid UTF-8"))
+		want(t, p.send(`{"jsonrpc":"2.0","id":5,"method":"m",`), failure("5", rpc.CodeParse, "message is not valid JSON"))
 		if err := p.close(); err != nil {
 			t.Errorf("Serve: %v", err)
 		}
@@ -146,8 +146,8 @@ func TestConnReplies(t *testing.T) {
 
 func TestConnPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := serve(t, newSessions(), acp.Options{})
-		want(t, p.send(request(1, "panic", `{}`), notification("panic", `{}`)), failure("1", acp.CodeInternal, "internal error"))
+		p := serve(t, newSessions(), rpc.Options{})
+		want(t, p.send(request(1, "panic", `{}`), notification("panic", `{}`)), failure("1", rpc.CodeInternal, "internal error"))
 		want(t, p.send(request(2, "session/set_mode", `{"sessionId":"s1"}`)), result("2", "{}"))
 		if err := p.close(); err != nil {
 			t.Errorf("Serve: %v", err)
@@ -161,7 +161,7 @@ func TestConnPanic(t *testing.T) {
 func TestConnOverLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSessions()
-		p := serve(t, s, acp.Options{MaxLine: 200})
+		p := serve(t, s, rpc.Options{MaxLine: 200})
 		fill := strings.Repeat("A", 300)
 		line := `{"jsonrpc":"2.0","method":"session/prompt","params":{"data":"` + fill + `","sessionId":"s1"},"id":9}`
 		want(t, p.send(line), fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"error":{"code":-32600,"message":"message too long: %d bytes, the limit is 200",`+
@@ -183,38 +183,20 @@ func TestConnOverLimit(t *testing.T) {
 func TestConnCancelRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSessions().handlers()
-		h.Requests["wait"] = func(ctx context.Context, _ *acp.Request) (any, error) {
+		h.Requests["wait"] = func(ctx context.Context, _ *rpc.Request) (any, error) {
 			<-ctx.Done()
 			return nil, fmt.Errorf("wait: %w", context.Cause(ctx))
 		}
-		p := start(t, h, acp.Options{})
+		p := start(t, h, rpc.Options{})
 		p.send(initialize)
 		want(t, p.send(request(1, "wait", `{}`), request(`"b"`, "wait", `{}`), request(3, "wait", `{}`)))
 		// One that has not begun, by another spelling of its id, then the
 		// running one. A late cancel is ignored.
 		want(t, p.send(notification("$/cancel_request", `{"requestId":"\u0062"}`), notification("$/cancel_request", `{}`)))
 		want(t, p.send(notification("$/cancel_request", `{"requestId":1}`)),
-			failure("1", acp.CodeCancelled, "request cancelled"), failure(`"b"`, acp.CodeCancelled, "request cancelled"))
+			failure("1", rpc.CodeCancelled, "request cancelled"), failure(`"b"`, rpc.CodeCancelled, "request cancelled"))
 		want(t, p.send(notification("$/cancel_request", `{"requestId":1}`)))
-		want(t, p.send(notification("$/cancel_request", `{"requestId":3}`)), failure("3", acp.CodeCancelled, "request cancelled"))
-		if err := p.close(); err != nil {
-			t.Errorf("Serve: %v", err)
-		}
-	})
-}
-
-func TestConnStrictIDs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newSessions().handlers()
-		p := start(t, h, acp.Options{})
-		p.conn.RequireStrictIDs()
-		p.send(initialize)
-		for _, id := range []string{"1.5", "null", "1e3"} {
-			want(t, p.send(request(id, "session/set_mode", `{"sessionId":"s"}`)), failure("null", acp.CodeInvalidRequest, "id is not a string or an integer"))
-		}
-		for _, id := range []string{"-1", `"null"`, `"1.5"`} {
-			want(t, p.send(request(id, "session/set_mode", `{"sessionId":"s"}`)), result(id, "{}"))
-		}
+		want(t, p.send(notification("$/cancel_request", `{"requestId":3}`)), failure("3", rpc.CodeCancelled, "request cancelled"))
 		if err := p.close(); err != nil {
 			t.Errorf("Serve: %v", err)
 		}
@@ -226,7 +208,7 @@ func TestConnStrictIDs(t *testing.T) {
 func TestConnEndOfInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSessions()
-		p := serve(t, s, acp.Options{})
+		p := serve(t, s, rpc.Options{})
 		before := time.Now()
 		p.send(request(1, "session/prompt", `{"sessionId":"s1"}`), request(2, "session/new", `{}`), request(3, "session/prompt", `{"sessionId":"s2"}`))
 		if err := p.close(); err != nil {
@@ -242,7 +224,7 @@ func TestConnEndOfInput(t *testing.T) {
 
 func TestConnEndOfInputInTheMiddleOfALine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := serve(t, newSessions(), acp.Options{})
+		p := serve(t, newSessions(), rpc.Options{})
 		line := request(1, "session/set_mode", `{"sessionId":"s1"}`)
 		if _, err := p.to.Write([]byte(line)); err != nil {
 			t.Fatal(err)
@@ -258,22 +240,22 @@ func TestConnEndOfInputInTheMiddleOfALine(t *testing.T) {
 func TestConnStubbornHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newSessions().handlers()
-		h.Requests["slow"] = func(ctx context.Context, _ *acp.Request) (any, error) {
+		h.Requests["slow"] = func(ctx context.Context, _ *rpc.Request) (any, error) {
 			<-ctx.Done()
 			return nil, context.Cause(ctx)
 		}
 		stuck := make(chan struct{})
-		h.Requests["stuck"] = func(context.Context, *acp.Request) (any, error) {
+		h.Requests["stuck"] = func(context.Context, *rpc.Request) (any, error) {
 			<-stuck
 			return nil, nil
 		}
-		p := start(t, h, acp.Options{Grace: 3 * time.Second})
+		p := start(t, h, rpc.Options{Grace: 3 * time.Second})
 		p.send(initialize, request(1, "slow", `{}`))
 		before := time.Now()
 		if err := p.close(); err != nil || time.Since(before) != 3*time.Second {
 			t.Errorf("Serve: %v after %v, want nil after the grace", err, time.Since(before))
 		}
-		p = start(t, h, acp.Options{Grace: 3 * time.Second})
+		p = start(t, h, rpc.Options{Grace: 3 * time.Second})
 		p.send(initialize, request(1, "stuck", `{}`))
 		if err := p.close(); err == nil {
 			t.Error("Serve does not tell that a request is still running")
@@ -284,7 +266,7 @@ func TestConnStubbornHandler(t *testing.T) {
 
 func TestConnContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := serve(t, newSessions(), acp.Options{})
+		p := serve(t, newSessions(), rpc.Options{})
 		p.send(request(1, "session/prompt", `{"sessionId":"s1"}`))
 		p.stop()
 		if err := <-p.done; !errors.Is(err, context.Canceled) {
@@ -297,7 +279,7 @@ func TestConnContext(t *testing.T) {
 
 func TestConnBrokenOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := serve(t, newSessions(), acp.Options{})
+		p := serve(t, newSessions(), rpc.Options{})
 		p.send(request(1, "session/prompt", `{"sessionId":"s1"}`))
 		broken := errors.New("broken pipe")
 		p.out.mu.Lock()
@@ -307,10 +289,10 @@ func TestConnBrokenOutput(t *testing.T) {
 		if err := <-p.done; !errors.Is(err, broken) {
 			t.Errorf("Serve: %v", err)
 		}
-		if err := p.conn.Notify(t.Context(), "x", nil); !errors.Is(err, acp.ErrClosed) {
+		if err := p.conn.Notify(t.Context(), "x", nil); !errors.Is(err, rpc.ErrClosed) {
 			t.Errorf("Notify: %v", err)
 		}
-		if _, err := p.conn.Call(t.Context(), "x", nil); !errors.Is(err, acp.ErrClosed) {
+		if _, err := p.conn.Call(t.Context(), "x", nil); !errors.Is(err, rpc.ErrClosed) {
 			t.Errorf("Call: %v", err)
 		}
 		_ = p.to.Close()

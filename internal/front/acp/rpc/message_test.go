@@ -1,4 +1,4 @@
-package acp_test
+package rpc_test
 
 import (
 	"strings"
@@ -6,46 +6,46 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tote/internal/front/acp"
+	"tote/internal/front/acp/rpc"
 )
 
 func TestParse(t *testing.T) {
 	tests := []struct {
 		name, in string
-		want     acp.Message
+		want     rpc.Message
 	}{
 		{
 			"request", `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1}}`,
-			acp.Message{ID: []byte("1"), Method: "m", Params: []byte(`{"a":1}`)},
+			rpc.Message{ID: []byte("1"), Method: "m", Params: []byte(`{"a":1}`)},
 		},
-		{"string id", `{"jsonrpc":"2.0","id":"x\u0041","method":"m"}`, acp.Message{ID: []byte(`"x\u0041"`), Method: "m"}},
-		{"float id", `{"jsonrpc":"2.0","id":1.50,"method":"m"}`, acp.Message{ID: []byte("1.50"), Method: "m"}},
-		{"huge integer id", `{"jsonrpc":"2.0","id":123456789012345678901234567890,"method":"m"}`, acp.Message{ID: []byte("123456789012345678901234567890"), Method: "m"}},
-		{"null id is a request", `{"jsonrpc":"2.0","id":null,"method":"m"}`, acp.Message{ID: []byte("null"), Method: "m"}},
-		{"lone surrogate id", `{"jsonrpc":"2.0","id":"\ud800","method":"m"}`, acp.Message{ID: []byte(`"\ud800"`), Method: "m"}},
-		{"notification", `{"jsonrpc":"2.0","method":"m","params":[1]}`, acp.Message{Method: "m", Params: []byte("[1]")}},
-		{"null params", `{"jsonrpc":"2.0","method":"m","params":null}`, acp.Message{Method: "m"}},
-		{"any order, unknown members", ` {"params":{},"x":[{}],"method":"m","id":2,"jsonrpc":"2.0"} `, acp.Message{ID: []byte("2"), Method: "m", Params: []byte("{}")}},
-		{"last one counts", `{"jsonrpc":"2.0","id":1,"method":"a","method":"b","id":2}`, acp.Message{ID: []byte("2"), Method: "b"}},
+		{"string id", `{"jsonrpc":"2.0","id":"x\u0041","method":"m"}`, rpc.Message{ID: []byte(`"x\u0041"`), Method: "m"}},
+		{"float id", `{"jsonrpc":"2.0","id":1.50,"method":"m"}`, rpc.Message{ID: []byte("1.50"), Method: "m"}},
+		{"huge integer id", `{"jsonrpc":"2.0","id":123456789012345678901234567890,"method":"m"}`, rpc.Message{ID: []byte("123456789012345678901234567890"), Method: "m"}},
+		{"null id is a request", `{"jsonrpc":"2.0","id":null,"method":"m"}`, rpc.Message{ID: []byte("null"), Method: "m"}},
+		{"lone surrogate id", `{"jsonrpc":"2.0","id":"\ud800","method":"m"}`, rpc.Message{ID: []byte(`"\ud800"`), Method: "m"}},
+		{"notification", `{"jsonrpc":"2.0","method":"m","params":[1]}`, rpc.Message{Method: "m", Params: []byte("[1]")}},
+		{"null params", `{"jsonrpc":"2.0","method":"m","params":null}`, rpc.Message{Method: "m"}},
+		{"any order, unknown members", ` {"params":{},"x":[{}],"method":"m","id":2,"jsonrpc":"2.0"} `, rpc.Message{ID: []byte("2"), Method: "m", Params: []byte("{}")}},
+		{"last one counts", `{"jsonrpc":"2.0","id":1,"method":"a","method":"b","id":2}`, rpc.Message{ID: []byte("2"), Method: "b"}},
 		{
 			"lone surrogate is kept raw", `{"jsonrpc":"2.0","method":"m","params":{"t":"\ud800"}}`,
-			acp.Message{Method: "m", Params: []byte(`{"t":"\ud800"}`)},
+			rpc.Message{Method: "m", Params: []byte(`{"t":"\ud800"}`)},
 		},
-		{"result", `{"jsonrpc":"2.0","id":3,"result":{"ok":true}}`, acp.Message{ID: []byte("3"), Result: []byte(`{"ok":true}`)}},
-		{"null result", `{"jsonrpc":"2.0","id":3,"result":null}`, acp.Message{ID: []byte("3"), Result: []byte(`null`)}},
-		{"result without a version", `{"id":3,"result":1,"error":null}`, acp.Message{ID: []byte("3"), Result: []byte(`1`)}},
+		{"result", `{"jsonrpc":"2.0","id":3,"result":{"ok":true}}`, rpc.Message{ID: []byte("3"), Result: []byte(`{"ok":true}`)}},
+		{"null result", `{"jsonrpc":"2.0","id":3,"result":null}`, rpc.Message{ID: []byte("3"), Result: []byte(`null`)}},
+		{"result without a version", `{"id":3,"result":1,"error":null}`, rpc.Message{ID: []byte("3"), Result: []byte(`1`)}},
 		{
 			"error", `{"jsonrpc":"2.0","id":3,"error":{"code":-5,"message":"no","data":{"x":1}}}`,
-			acp.Message{ID: []byte("3"), Err: &acp.Error{Code: -5, Message: "no", Data: []byte(`{"x":1}`)}},
+			rpc.Message{ID: []byte("3"), Err: &rpc.Error{Code: -5, Message: "no", Data: []byte(`{"x":1}`)}},
 		},
 		{
 			"error of the wrong shape", `{"jsonrpc":"2.0","id":3,"error":"no"}`,
-			acp.Message{ID: []byte("3"), Err: &acp.Error{Code: acp.CodeInternal, Message: "the client answered with an error that cannot be read"}},
+			rpc.Message{ID: []byte("3"), Err: &rpc.Error{Code: rpc.CodeInternal, Message: "the client answered with an error that cannot be read"}},
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, fault := acp.Parse([]byte(tt.in))
+			got, fault := rpc.Parse([]byte(tt.in))
 			if fault != nil {
 				t.Fatalf("Parse: fault %+v", fault)
 			}
@@ -57,7 +57,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseFaults(t *testing.T) {
-	const parse, invalid = acp.CodeParse, acp.CodeInvalidRequest
+	const parse, invalid = rpc.CodeParse, rpc.CodeInvalidRequest
 	tests := []struct {
 		name, in, id string
 		code         int
@@ -93,7 +93,7 @@ func TestParseFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m, fault := acp.Parse([]byte(tt.in))
+			m, fault := rpc.Parse([]byte(tt.in))
 			if fault == nil {
 				t.Fatalf("Parse = %+v, want a fault", m)
 			}
@@ -112,7 +112,7 @@ func TestParseBrokenReplies(t *testing.T) {
 		`{"jsonrpc":"2.0","id":[],"error":{"code":1}}`:          "null",
 		`{"jsonrpc":"2.0","result":1,"error":{"code":1},"x":0}`: "null",
 	} {
-		_, fault := acp.Parse([]byte(in))
+		_, fault := rpc.Parse([]byte(in))
 		if fault == nil || string(fault.Call) != want {
 			t.Errorf("Parse(%q): fault %+v, want one for call %s", in, fault, want)
 		}

@@ -1,4 +1,4 @@
-package acp
+package rpc
 
 import (
 	"context"
@@ -51,15 +51,10 @@ func (e *Error) WithData(v any) *Error {
 	out := *e
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic("acp: error data cannot be encoded: " + err.Error())
+		panic("rpc: error data cannot be encoded: " + err.Error())
 	}
 	out.Data = data
 	return &out
-}
-
-// NotFound is the error for a session that does not exist.
-func NotFound(sessionID string) *Error {
-	return Errorf(CodeNotFound, "session not found").WithData(map[string]string{"sessionId": clip(sessionID, 200)})
 }
 
 // TooLongError says that a message was not sent, because it would have exceeded
@@ -98,7 +93,7 @@ func replyError(err error) *Error {
 	case errors.Is(err, context.Canceled), errors.Is(err, errCancelled), errors.Is(err, ErrClosed):
 		return Errorf(CodeCancelled, "request cancelled")
 	}
-	return Errorf(CodeInternal, "%s", clip(strings.Join(strings.Fields(err.Error()), " "), 500))
+	return Errorf(CodeInternal, "%s", Clip(strings.Join(strings.Fields(err.Error()), " "), 500))
 }
 
 // overError is the reply to a message that was too long to keep.
@@ -107,8 +102,8 @@ func overError(limit, received int64) *Error {
 		WithData(map[string]int64{"limitBytes": limit, "receivedBytes": received})
 }
 
-// clip shortens s to at most n bytes of valid UTF-8, for messages.
-func clip(s string, n int) string {
+// Clip shortens s to at most n bytes of valid UTF-8, for messages.
+func Clip(s string, n int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= n {
 		return s

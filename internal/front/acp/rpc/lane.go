@@ -1,4 +1,4 @@
-package acp
+package rpc
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 )
 
 // Request is one request or notification that is being served.
@@ -55,7 +54,7 @@ func (r *Request) Reply(ctx context.Context, result any) error {
 	if !r.claim() {
 		return errors.New("reply: the request has been answered")
 	}
-	body, err := encode(result)
+	body, err := Encode(result)
 	if err == nil {
 		err = r.conn.send(ctx, Parts{[]byte(`{"jsonrpc":"2.0","id":`), r.ID, []byte(`,"result":`)}, body)
 	}
@@ -78,9 +77,9 @@ func (r *Request) claim() bool {
 	return true
 }
 
-// finish answers with what the handler returned, unless it has replied itself. The
+// Finish answers with what the handler returned, unless it has replied itself. The
 // answer waits for room in the output, also when the request was cancelled.
-func (r *Request) finish(ctx context.Context, result any, err error) {
+func (r *Request) Finish(ctx context.Context, result any, err error) {
 	ctx = context.WithoutCancel(ctx)
 	r.conn.mu.Lock()
 	pending := r.ID != nil && !r.replied
@@ -105,7 +104,7 @@ func (c *Conn) enqueue(ctx context.Context, m Message, session string, serve Han
 	ctx, r.cancel = context.WithCancelCause(ctx)
 	if !c.queue(r, func() bool { return c.run(ctx, r, serve) }) {
 		r.cancel(nil)
-		c.log.Warn("too many messages in flight", "method", clip(m.Method, 100))
+		c.log.Warn("too many messages in flight", "method", Clip(m.Method, 100))
 		if m.ID != nil {
 			c.respond(ctx, m.ID, Errorf(CodeInternal, "too many requests in flight"))
 		}
@@ -170,7 +169,7 @@ func (c *Conn) run(ctx context.Context, r *Request, serve Handler) bool {
 	if r.ID == nil || !errors.Is(err, errCancelled) {
 		result, err = c.guard(ctx, r, serve)
 	}
-	r.finish(ctx, result, err)
+	r.Finish(ctx, result, err)
 	r.cancel(nil)
 
 	c.mu.Lock()
@@ -196,7 +195,7 @@ func (c *Conn) guard(ctx context.Context, r *Request, serve Handler) (result any
 		if known, ok := v.(runtime.Error); ok {
 			reason = known.Error()
 		}
-		c.log.Error("handler panicked", "method", clip(r.Method, 100), "reason", reason, "stack", string(debug.Stack()))
+		c.log.Error("handler panicked", "method", Clip(r.Method, 100), "reason", reason, "stack", string(debug.Stack()))
 		result, err = nil, Errorf(CodeInternal, "internal error")
 	}()
 	return serve(ctx, r)
@@ -204,7 +203,7 @@ func (c *Conn) guard(ctx context.Context, r *Request, serve Handler) (result any
 
 // cancelRequest ends the context of the request that the client names.
 func (c *Conn) cancelRequest(m Message) {
-	id := member(m.Params, "requestId")
+	id := Member(m.Params, "requestId")
 	if id == nil {
 		return
 	}
@@ -219,13 +218,8 @@ func (c *Conn) cancelRequest(m Message) {
 
 // sameID compares raw ids; strings count as the same in any spelling.
 func sameID(a, b []byte) bool {
-	if isString(a) && isString(b) {
-		return unquote(a) == unquote(b)
+	if IsString(a) && IsString(b) {
+		return Unquote(a) == Unquote(b)
 	}
 	return bytes.Equal(a, b)
-}
-
-// strictID reports whether a valid id is a string or an integer.
-func strictID(raw []byte) bool {
-	return isString(raw) || raw[0] != 'n' && !strings.ContainsAny(string(raw), ".eE")
 }

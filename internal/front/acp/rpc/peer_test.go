@@ -1,4 +1,4 @@
-package acp_test
+package rpc_test
 
 import (
 	"bytes"
@@ -13,14 +13,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"tote/internal/front/acp"
+	"tote/internal/front/acp/rpc"
 )
 
 // peer is a client at the other end of a connection, for use inside a bubble of
 // synctest.
 type peer struct {
 	t    *testing.T
-	conn *acp.Conn
+	conn *rpc.Conn
 	to   *io.PipeWriter
 	out  *sink
 	logs *bytes.Buffer
@@ -55,12 +55,12 @@ func (s *sink) Write(b []byte) (int, error) {
 	return s.buf.Write(b)
 }
 
-func start(t *testing.T, h acp.Handlers, o acp.Options) *peer {
+func start(t *testing.T, h rpc.Handlers, o rpc.Options) *peer {
 	t.Helper()
 	in, to := io.Pipe()
 	p := &peer{t: t, to: to, out: &sink{}, logs: &bytes.Buffer{}, done: make(chan error, 1)}
 	o.Log = slog.New(slog.NewTextHandler(p.logs, nil))
-	p.conn = acp.NewConn(in, p.out, h, o)
+	p.conn = rpc.NewConn(in, p.out, h, o)
 	ctx, stop := context.WithCancel(t.Context())
 	p.stop = stop
 	// Ends when the test closes the input or calls stop.
@@ -122,7 +122,7 @@ const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"pro
 // sessions is a small agent: a prompt runs until it is cancelled or finish is
 // called, as a turn would.
 type sessions struct {
-	conn *acp.Conn // set once the connection exists
+	conn *rpc.Conn // set once the connection exists
 
 	mu    sync.Mutex
 	turns map[string]chan string // by session; receives the stop reason
@@ -148,13 +148,13 @@ func (s *sessions) finish(session, reason string) {
 	turn <- reason
 }
 
-func (s *sessions) handlers() acp.Handlers {
-	return acp.Handlers{
-		Requests: map[string]acp.Handler{
-			"initialize": func(context.Context, *acp.Request) (any, error) {
+func (s *sessions) handlers() rpc.Handlers {
+	return rpc.Handlers{
+		Requests: map[string]rpc.Handler{
+			"initialize": func(context.Context, *rpc.Request) (any, error) {
 				return map[string]int{"protocolVersion": 1}, nil
 			},
-			"session/new": func(ctx context.Context, _ *acp.Request) (any, error) {
+			"session/new": func(ctx context.Context, _ *rpc.Request) (any, error) {
 				// A slow start, as with tools that have to be connected.
 				select {
 				case <-time.After(time.Second):
@@ -164,23 +164,23 @@ func (s *sessions) handlers() acp.Handlers {
 				return map[string]string{"sessionId": "s1"}, nil
 			},
 			"session/prompt": s.prompt,
-			"session/set_mode": func(_ context.Context, r *acp.Request) (any, error) {
+			"session/set_mode": func(_ context.Context, r *rpc.Request) (any, error) {
 				s.note("mode of %s", r.SessionID)
 				return nil, nil
 			},
-			"panic": func(context.Context, *acp.Request) (any, error) { panic("secret payload") },
+			"panic": func(context.Context, *rpc.Request) (any, error) { panic("secret payload") },
 		},
-		Notifications: map[string]func(context.Context, *acp.Request){
-			"session/cancel": func(_ context.Context, r *acp.Request) { s.finish(r.SessionID, "cancelled") },
-			"panic":          func(context.Context, *acp.Request) { panic("secret payload") },
+		Notifications: map[string]func(context.Context, *rpc.Request){
+			"session/cancel": func(_ context.Context, r *rpc.Request) { s.finish(r.SessionID, "cancelled") },
+			"panic":          func(context.Context, *rpc.Request) { panic("secret payload") },
 		},
-		Dropped: func(_ context.Context, over acp.Over) {
+		Dropped: func(_ context.Context, over rpc.Over) {
 			s.note("dropped %s of %s", over.Method, over.SessionID)
 		},
 	}
 }
 
-func (s *sessions) prompt(ctx context.Context, r *acp.Request) (any, error) {
+func (s *sessions) prompt(ctx context.Context, r *rpc.Request) (any, error) {
 	turn := make(chan string, 1)
 	s.mu.Lock()
 	s.turns[r.SessionID] = turn
@@ -196,10 +196,10 @@ func (s *sessions) prompt(ctx context.Context, r *acp.Request) (any, error) {
 	if err := s.conn.Notify(ctx, "session/update", map[string]string{"sessionId": r.SessionID}); err != nil {
 		return nil, err
 	}
-	return acp.PromptResult{StopReason: reason}, nil
+	return map[string]string{"stopReason": reason}, nil
 }
 
-func serve(t *testing.T, s *sessions, o acp.Options) *peer {
+func serve(t *testing.T, s *sessions, o rpc.Options) *peer {
 	t.Helper()
 	h := s.handlers()
 	p := start(t, h, o)

@@ -1,4 +1,4 @@
-package acp
+package rpc
 
 import (
 	"bytes"
@@ -165,7 +165,7 @@ func (s *skimmer) endString() {
 	if s.shallow() && s.wantKey[s.depth] {
 		s.key[s.depth] = ""
 		if s.keep {
-			s.key[s.depth] = unquote(s.token)
+			s.key[s.depth] = Unquote(s.token)
 		}
 		if s.depth == 1 && (s.key[1] == "result" || s.key[1] == "error") {
 			s.out.Reply = true
@@ -187,7 +187,7 @@ func (s *skimmer) endValue() {
 	case s.depth == 1 && s.object[1] && !s.wantKey[1]:
 		s.store(s.token)
 	case s.depth == 2 && s.atSession() && !s.wantKey[2]:
-		s.out.SessionID = unquote(s.token)
+		s.out.SessionID = Unquote(s.token)
 	}
 }
 
@@ -200,7 +200,7 @@ func (s *skimmer) store(token []byte) {
 			s.out.ID = bytes.Clone(token)
 		}
 	case "method":
-		s.out.Method = unquote(token)
+		s.out.Method = Unquote(token)
 	case "params":
 		s.out.SessionID = ""
 	}

@@ -1,4 +1,4 @@
-package acp
+package rpc
 
 import (
 	"bytes"
@@ -90,7 +90,7 @@ func readFields(line []byte) (fields, error) {
 		if err != nil {
 			return f, err
 		}
-		to := f.field(unquoteBytes(name))
+		to := f.field(UnquoteBytes(name))
 		value, err := dec.ReadValue()
 		if err != nil {
 			return f, err
@@ -141,11 +141,11 @@ func (f *fields) message() (Message, *Fault) {
 		}
 		return Message{}, out
 	}
-	method := unquote(f.method)
+	method := Unquote(f.method)
 	switch {
 	case method == "":
 		return fault("method is not a string")
-	case unquote(f.version) != "2.0":
+	case Unquote(f.version) != "2.0":
 		return fault(`jsonrpc is not "2.0"`)
 	}
 	m := Message{ID: id, Method: method}
