@@ -82,8 +82,10 @@ func sizes(t *testing.T, s Blobs) {
 		if err != nil {
 			t.Fatalf("Open: %v", err)
 		}
-		if err := iotest.TestReader(r, want); n < 100_000 && err != nil {
-			t.Errorf("Open of %d bytes: %v", n, err)
+		if n <= 4096 { // it reads byte by byte, many times
+			if err := iotest.TestReader(r, want); err != nil {
+				t.Errorf("Open of %d bytes: %v", n, err)
+			}
 		}
 		if err := r.Close(); err != nil {
 			t.Errorf("Close: %v", err)

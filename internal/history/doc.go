@@ -1,0 +1,61 @@
+// Package history keeps the record of every session in one SQLite database for
+// each home: turns, what was sent for them, and what was learned about
+// endpoints.
+//
+// The ordered list of blocks is the record. Texts that are derived from it
+// (titles, summaries, compact lines) are never parsed back. Payload bytes are
+// never in the database, only digests of blobs; the text of a conversation is.
+//
+// # Terms
+//
+//   - session: a conversation; it lives in one folder (cwd) and may be a fork
+//     of another (parent).
+//   - turn: a prompt and all messages that answer it, in order.
+//   - draft: the streamed text of an answer that is not a message yet.
+//   - lane: a session on one endpoint in one generation; it has a ledger.
+//   - endpoint: the hash of provider kind, base URL and model; never a key.
+//
+// # Schema
+//
+//	session  one row each; counts what lists show; dirs is a JSON list
+//	turn     seq counts from 1 without holes; stop and usage when it ended;
+//	         request is the first request that receipts were stored for
+//	message  seq counts from 1 in its turn; parts is a JSON list, see below
+//	envelope a client's block with its payload cut out, for one part
+//	draft    at most one for each turn
+//	counter  the last handle number of each kind; never goes back
+//	blob_ref every digest that a session's parts, envelopes and ledgers name
+//	lane, ledger   what was last sent, by handle; older generations are dropped
+//	receipt  new and changed receipts only, by handle and request; the full
+//	         list of a request is made of the newest before it
+//	endpoint, verdict, evidence, learned   what is known about endpoints
+//
+// Times are Unix nanoseconds, 0 for none. Enumerations are stored as the words
+// that they print, except sets of changes and spellings, which are numbers.
+//
+// parts is a list of {"k": kind, "v": value} with short field names (wire.go).
+// The encoder visits parts, so a kind that is added and forgotten here does not
+// compile. A word that this program does not know is an *UnknownKindError,
+// never an empty part. Strings are valid UTF-8 when they get here; a byte that
+// is not is stored as U+FFFD, which is what any JSON would make of it.
+//
+// The schema's version is SQLite's user_version. Files in migrations are applied
+// in order and never edited; a new kind of part needs one too, so that an older
+// program refuses the database as a whole (*VersionError).
+//
+// # Invariants
+//
+//   - BeginTurn, AppendMessage, SaveDraft, EndTurn and whatever makes or removes
+//     a session are on the disk when they return (WAL, synchronous=FULL). What
+//     only saves work (ledgers, receipts, counters, verdicts) is written in
+//     order but not synced by itself: the next of the durable ones takes it
+//     along, so a power cut loses a tail and never the middle.
+//   - Handle numbers and request numbers are never given twice, in a session or
+//     in its forks.
+//   - Several processes may use the database at once: writers wait for each
+//     other for up to five seconds.
+//   - The file has mode 0600. Removed text is overwritten (secure_delete).
+//
+// The package imports content and delivery. The agent uses it through
+// interfaces of its own; surfaces ask the agent.
+package history
