@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"tote/internal/config"
+	"tote/internal/front/headless"
+)
+
+const attachHelp = `Says what would happen to each FILE on the chosen agent: sent as it is, made
+smaller, converted, given as a path, or not sent, and why. Nothing is sent.
+"-" is standard input. Exit code 3 with --strict when a file would not be
+delivered whole.`
+
+func cmdAttach(ctx context.Context, e environment, args []string) int {
+	f := newFlags(e, "attach", "FILE…", attachHelp).withJSON().withModel()
+	strict := f.Bool("strict", false, "exit with 3 when a file would not be delivered whole")
+	rest, code, done := f.parse(args)
+	if done {
+		return code
+	}
+	if len(rest) == 0 {
+		return f.fail(fmt.Errorf("%w: name at least one file", config.ErrUsage))
+	}
+	a, cwd, err := f.open()
+	if err != nil {
+		return f.fail(err)
+	}
+	sources, _, err := f.sources(cwd, nil, rest)
+	if err != nil {
+		return f.fail(err)
+	}
+	defer closeApp(a, e)
+	ws, err := a.Workspace(ctx, cwd)
+	if err != nil {
+		return f.fail(err)
+	}
+	name, err := ws.DefaultAgent()
+	if err != nil {
+		return f.fail(err)
+	}
+	receipts, m, err := ws.Agent().Preview(ctx, name, cwd, sources)
+	if err != nil {
+		return f.fail(err)
+	}
+	if !f.json {
+		say(e.stderr, "on %s (%s/%s), without sending anything:", m.Name, m.Profile.Provider, m.Profile.Model)
+		if m.Profile.Images.Answer.String() == "unknown" && holdsPicture(receipts) {
+			say(e.stderr, "it is not known whether this model sees pictures; a turn would probe it first")
+		}
+	}
+	degraded, err := headless.Preview(receipts, f.streams())
+	if err != nil {
+		return f.fail(err)
+	}
+	if *strict && degraded {
+		return headless.ExitDegraded
+	}
+	return headless.ExitAnswered
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"tote/internal/app"
+	"tote/internal/config"
+	"tote/internal/front/headless"
+)
+
+// flags are the flags of one command. Flags may stand before and behind the
+// other arguments.
+type flags struct {
+	*flag.FlagSet
+	e environment
+	// common to every command
+	home, file, cwd string
+	json            bool
+	// common to those that choose a model
+	agent, model, mode string
+}
+
+func newFlags(e environment, name, args, help string) *flags {
+	f := &flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), e: e}
+	f.SetOutput(io.Discard)
+	f.StringVar(&f.home, "home", "", "`folder` for everything tote keeps; absolute (TOTE_HOME)")
+	f.StringVar(&f.file, "config", "", "configuration `file` (TOTE_CONFIG)")
+	f.StringVar(&f.cwd, "cwd", "", "working `folder`")
+	f.Usage = func() {
+		say(e.stdout, "Usage: tote %s [FLAGS] %s\n\n%s\n\nFlags:", name, args, help)
+		f.SetOutput(e.stdout)
+		f.PrintDefaults()
+		f.SetOutput(io.Discard)
+	}
+	return f
+}
+
+func (f *flags) withJSON() *flags {
+	f.BoolVar(&f.json, "json", false, "print JSON, one object a line")
+	return f
+}
+
+func (f *flags) withModel() *flags {
+	f.StringVar(&f.agent, "agent", "", "`name` of an agent of the configuration")
+	f.StringVar(&f.model, "model", "", "`PROVIDER/MODEL`, split at the first slash")
+	return f
+}
+
+// parse reads flags and arguments in any order; what follows "--" is arguments.
+// done says that there is nothing more to do, with the exit code.
+func (f *flags) parse(args []string) (rest []string, code int, done bool) {
+	for {
+		err := f.Parse(args)
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, headless.ExitAnswered, true
+		}
+		if err != nil {
+			say(f.e.stderr, "tote %s: %v; try: tote %s --help", f.Name(), err, f.Name())
+			return nil, headless.ExitUsage, true
+		}
+		left := f.Args()
+		if n := len(args) - len(left); n > 0 && args[n-1] == "--" {
+			return append(rest, left...), 0, false
+		}
+		if len(left) == 0 {
+			return rest, 0, false
+		}
+		rest, args = append(rest, left[0]), left[1:]
+	}
+}
+
+// list is a flag that may be given more than once. It is never split.
+type list []string
+
+func (l *list) String() string     { return strings.Join(*l, " ") }
+func (l *list) Set(s string) error { *l = append(*l, s); return nil }
+
+// open finds the home and the working folder.
+func (f *flags) open() (*app.App, string, error) {
+	cwd := f.cwd
+	if cwd == "" {
+		wd, err := os.Getwd()
+		if err != nil {
+			return nil, "", fmt.Errorf("find the working folder: %w", err)
+		}
+		cwd = wd
+	}
+	cwd, err := filepath.Abs(cwd)
+	if err != nil {
+		return nil, "", fmt.Errorf("find the working folder: %w", err)
+	}
+	if info, err := os.Stat(cwd); err != nil || !info.IsDir() {
+		return nil, "", fmt.Errorf("%w: --cwd %s is not a folder", config.ErrUsage, cwd)
+	}
+	a, err := app.Open(app.Options{
+		Config:  f.configOptions(""),
+		Overlay: config.Overlay{Agent: f.agent, Model: f.model, Mode: f.mode}, Version: version, Now: f.e.now,
+	})
+	return a, cwd, err
+}
+
+// fail shows an error that is no turn's and returns its exit code: what the user
+// wrote wrong is usage.
+func (f *flags) fail(err error) int {
+	p := headless.Explain(err)
+	var ce *config.Error
+	code := headless.ExitFailed
+	if errors.Is(err, config.ErrUsage) || errors.As(err, &ce) {
+		p.Kind, code = "usage", headless.ExitUsage
+	}
+	if f.json {
+		headless.PutProblem(f.e.stdout, p)
+	}
+	for i, line := range strings.Split(err.Error(), "\n") {
+		if i == 0 {
+			line = "tote " + f.Name() + ": " + line
+		}
+		say(f.e.stderr, "%s", line)
+	}
+	return code
+}
+
+// configOptions say where the configuration of a working folder is.
+func (f *flags) configOptions(cwd string) config.Options {
+	home, _ := os.UserHomeDir() // without one, TOTE_HOME or --home has to be given
+	return config.Options{Home: f.home, ConfigFile: f.file, Env: f.e.env, OS: runtime.GOOS, UserHome: home, CWD: cwd}
+}
+
+// rawJSON puts a JSON document into another as it is.
+func rawJSON(doc []byte) json.RawMessage { return doc }

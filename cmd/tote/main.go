@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"tote/internal/front/headless"
+)
+
+// version is set by the linker for releases.
+var version = "0.1.0-dev"
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// environment is what a command may touch of the process.
+type environment struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	env            func(string) string
+	// inTerminal and outTerminal: a person reads and writes there.
+	inTerminal, outTerminal bool
+	now                     func() time.Time
+}
+
+// run is the program without the process.
+func run(args []string, stdin *os.File, stdout, stderr *os.File) int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	var caught atomic.Int32
+	// It ends with the process; a second signal ends that at once.
+	go func() {
+		for s := range signals {
+			code := int32(headless.ExitInterrupted)
+			if s == syscall.SIGTERM {
+				code = headless.ExitTerminated
+			}
+			if caught.Swap(code) != 0 {
+				os.Exit(int(code))
+			}
+			cancel()
+		}
+	}()
+	e := environment{
+		stdin: stdin, stdout: stdout, stderr: stderr, env: os.Getenv, now: time.Now,
+		inTerminal: isTerminal(stdin), outTerminal: isTerminal(stdout),
+	}
+	code := dispatch(ctx, e, args)
+	if c := caught.Load(); c != 0 {
+		return int(c)
+	}
+	return code
+}
+
+// isTerminal reports whether f is a character device, which is as near as the
+// standard library gets; a null device is no terminal.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}
+
+// command is one word of the command line.
+type command struct {
+	name, short string
+	run         func(ctx context.Context, e environment, args []string) int
+}
+
+// commands lists all of them, in the order of the help text.
+func commands() []command {
+	return []command{
+		{"run", "run one turn and print the answer", cmdRun},
+		{"acp", "serve an editor on standard input and output", cmdACP},
+		{"attach", "say what would happen to files, without sending anything", cmdAttach},
+		{"models", "list the agents and what is known about them", cmdModels},
+		{"sessions", "list sessions", cmdSessions},
+		{"receipts", "say what was sent in a session", cmdReceipts},
+		{"trust", "trust, list or distrust project folders", cmdTrust},
+		{"config", "show the configuration and where it comes from", cmdConfig},
+		{"version", "print the version", cmdVersion},
+	}
+}
+
+func dispatch(ctx context.Context, e environment, args []string) int {
+	if len(args) == 0 {
+		usage(e.stderr)
+		return headless.ExitUsage
+	}
+	switch args[0] {
+	case "-h", "--help", "help":
+		if len(args) > 1 && args[0] == "help" {
+			return dispatch(ctx, e, []string{args[1], "--help"})
+		}
+		usage(e.stdout)
+		return headless.ExitAnswered
+	case "--version":
+		return cmdVersion(ctx, e, nil)
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return c.run(ctx, e, args[1:])
+		}
+	}
+	say(e.stderr, "tote: there is no command %q; try: tote help", args[0])
+	return headless.ExitUsage
+}
+
+func usage(w io.Writer) {
+	say(w, "tote is a coding agent. What you hand it arrives at the model, or you are told what happened to it.\n\nUsage: tote COMMAND [FLAGS]\n\nCommands:")
+	for _, c := range commands() {
+		say(w, "  %-10s %s", c.name, c.short)
+	}
+	say(w, "\nEvery command takes --help. The first run needs no configuration:\n  tote run -a picture.png \"what is in this picture?\"\nis answered by the built-in offline stand-in, which is no language model and says so.")
+}
+
+// say writes a line. A reader that is gone cannot be told so.
+func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
+
+func cmdVersion(_ context.Context, e environment, _ []string) int {
+	say(e.stdout, "tote %s", version)
+	return headless.ExitAnswered
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tote/internal/agent"
+	"tote/internal/app"
+	"tote/internal/config"
+	"tote/internal/content"
+	"tote/internal/front/headless"
+	"tote/internal/history"
+	"tote/internal/ingest"
+)
+
+const runHelp = `Runs one turn: PROMPT and the attached files go to the model, the answer is
+printed. Standard input is read only for "-" (the prompt) or "-a -" (an
+attachment). @path in the prompt attaches that file.
+
+Exit codes: 0 answered; 1 the turn failed; 2 usage or configuration; 3 something
+was not delivered whole and --strict was given; 130 interrupted; 143 terminated.`
+
+func cmdRun(ctx context.Context, e environment, args []string) int {
+	f := newFlags(e, "run", "[PROMPT | -]", runHelp).withJSON().withModel()
+	var files list
+	f.Var(&files, "a", "attach a `file`; may be repeated; \"-\" is standard input")
+	session := f.String("session", "", "continue the session with this `id`")
+	cont := f.Bool("continue", false, "continue the newest session of this folder")
+	strict := f.Bool("strict", false, "do not answer with less than was handed over")
+	timeout := f.Duration("timeout", 0, "give up after this `time`, for example 5m")
+	f.StringVar(&f.mode, "mode", "", "permissions: `ask`, edits, plan or full")
+	rest, code, done := f.parse(args)
+	if done {
+		return code
+	}
+	if *session != "" && *cont {
+		return f.fail(fmt.Errorf("%w: --session and --continue exclude each other", config.ErrUsage))
+	}
+	a, cwd, err := f.open()
+	if err != nil {
+		return f.fail(err)
+	}
+	sources, usedStdin, err := f.sources(cwd, rest, files)
+	if err != nil {
+		return f.fail(err)
+	}
+	defer closeApp(a, e)
+	if *timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, *timeout, fmt.Errorf("the time limit of %s is over", *timeout))
+		defer cancel()
+	}
+	ws, err := a.Workspace(ctx, cwd)
+	if err != nil {
+		return f.fail(err)
+	}
+	s, err := openSession(ctx, a, ws, f, cwd, *session, *cont)
+	if err != nil {
+		return f.fail(err)
+	}
+	streams := headless.Streams{Out: e.stdout, Err: e.stderr, Live: e.outTerminal}
+	if f.json {
+		streams.Format = headless.JSON
+	}
+	if e.inTerminal && !usedStdin {
+		streams.Terminal = e.stdin
+	}
+	code = headless.Run(ctx, headless.Turn{Session: s, Sources: sources, Strict: *strict, Notices: ws.Withheld()}, streams)
+	if code == headless.ExitInterrupted && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		say(e.stderr, "tote run: %v", context.Cause(ctx))
+		return headless.ExitFailed
+	}
+	return code
+}
+
+func closeApp(a *app.App, e environment) {
+	if err := a.Close(); err != nil {
+		say(e.stderr, "tote: %v", err)
+	}
+}
+
+// openSession continues a session or starts one.
+func openSession(ctx context.Context, a *app.App, ws *app.Workspace, f *flags, cwd, id string, newest bool) (*agent.Session, error) {
+	name, err := ws.DefaultAgent()
+	if err != nil {
+		return nil, err
+	}
+	if newest {
+		db, err := a.History(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s, err := db.Latest(ctx, cwd)
+		if errors.Is(err, history.ErrNotFound) {
+			return nil, fmt.Errorf("%w: there is no session in %s to continue", config.ErrUsage, cwd)
+		}
+		if err != nil {
+			return nil, err
+		}
+		id = s.ID
+	}
+	if id == "" {
+		return ws.Agent().Create(ctx, name, cwd, nil)
+	}
+	chosen := ""
+	if f.agent != "" || f.model != "" {
+		chosen = name
+	}
+	s, err := ws.Agent().Open(ctx, id, chosen, cwd, nil)
+	if errors.Is(err, history.ErrNotFound) {
+		return nil, fmt.Errorf("%w: there is no session %q; tote sessions lists them", config.ErrUsage, id)
+	}
+	return s, err
+}
+
+// maxStdin bounds what is read from standard input; an attachment over the
+// limit is told so by the inlet, which needs one byte more to see it.
+const maxStdin = ingest.DefaultLimit + 1
+
+// sources turns the command line into what is handed over, files first. A file
+// that is missing is the user's mistake: nothing is sent.
+func (f *flags) sources(cwd string, rest, files []string) (out []content.Source, usedStdin bool, err error) {
+	stdin := func(what string) ([]byte, error) {
+		if usedStdin {
+			return nil, fmt.Errorf("%w: standard input can be read once, for the prompt or for one attachment", config.ErrUsage)
+		}
+		usedStdin = true
+		b, err := io.ReadAll(io.LimitReader(f.e.stdin, maxStdin))
+		if err != nil {
+			return nil, fmt.Errorf("read %s from standard input: %w", what, err)
+		}
+		return b, nil
+	}
+	for _, name := range files {
+		if name == "-" {
+			b, err := stdin("an attachment")
+			if err != nil {
+				return nil, usedStdin, err
+			}
+			out = append(out, content.Source{Payload: content.Bytes{Data: b}, Inlet: content.InletStdin, Chooser: content.ChosenByUser})
+			continue
+		}
+		if err := readable(cwd, name); err != nil {
+			return nil, usedStdin, err
+		}
+		out = append(out, content.Source{Payload: content.Path{Path: name}, Inlet: content.InletFlag, Chooser: content.ChosenByUser})
+	}
+	text := strings.Join(rest, " ")
+	if len(rest) == 1 && rest[0] == "-" {
+		b, err := stdin("the prompt")
+		if err != nil {
+			return nil, usedStdin, err
+		}
+		if len(b) == maxStdin {
+			return nil, usedStdin, fmt.Errorf("%w: the prompt on standard input is over %s; attach it with -a -", config.ErrUsage, headless.Size(ingest.DefaultLimit))
+		}
+		text = string(b)
+	}
+	if text != "" {
+		out = append(out, content.Source{
+			Payload: content.Prose{Text: text}, Inlet: content.InletPrompt, Chooser: content.ChosenByUser, As: content.KindText,
+		})
+	}
+	if len(out) == 0 {
+		return nil, usedStdin, fmt.Errorf("%w: nothing to send: give a prompt, \"-\", or -a FILE", config.ErrUsage)
+	}
+	return out, usedStdin, nil
+}
+
+// readable checks that a file of the command line is there, in any spelling
+// that the inlet resolves.
+func readable(cwd, name string) error {
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(cwd, path)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%w: -a %s: it is a folder", config.ErrUsage, name)
+	case err == nil || app.Find(cwd, name):
+		return nil
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("%w: -a %s: permission denied", config.ErrUsage, name)
+	}
+	return fmt.Errorf("%w: -a %s: there is no such file", config.ErrUsage, name)
+}

@@ -1,0 +1,118 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"tote/internal/config"
+	"tote/internal/history"
+	"tote/internal/store"
+)
+
+// Options say where an app lives and what the command line wants.
+type Options struct {
+	// Config says where configuration is looked for. Its CWD is left empty:
+	// every workspace has its own.
+	Config  config.Options
+	Overlay config.Overlay
+	// Version of the program, for requests.
+	Version string
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// App is one process with one home. Nothing is opened before it is needed, so
+// that an editor's handshake is answered at once.
+type App struct {
+	o     Options
+	dirs  config.Dirs
+	trust config.Trust
+
+	mu         sync.Mutex
+	store      *store.Store
+	db         *history.DB
+	workspaces map[string]*Workspace
+}
+
+// Open finds the home. It touches no file.
+func Open(o Options) (*App, error) {
+	o.Config.CWD = ""
+	dirs, err := config.Home(o.Config)
+	if err != nil {
+		return nil, err
+	}
+	return &App{o: o, dirs: dirs, trust: config.TrustFile(dirs, o.Now), workspaces: map[string]*Workspace{}}, nil
+}
+
+// Dirs returns the folders of the home.
+func (a *App) Dirs() config.Dirs { return a.dirs }
+
+// Trust returns the record of trusted folders.
+func (a *App) Trust() config.Trust { return a.trust }
+
+// Close closes what was opened.
+func (a *App) Close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var first error
+	if a.db != nil {
+		first = a.db.Close()
+	}
+	if a.store != nil {
+		if err := a.store.Close(); first == nil {
+			first = err
+		}
+	}
+	a.db, a.store = nil, nil
+	return first
+}
+
+// open opens store and history once.
+func (a *App) open(ctx context.Context) (*store.Store, *history.DB, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.db != nil {
+		return a.store, a.db, nil
+	}
+	if err := a.dirs.Make(); err != nil {
+		return nil, nil, fmt.Errorf("make the folders of tote: %w", err)
+	}
+	st, err := store.Open(filepath.Join(a.dirs.Data, "attachments"), store.Options{Now: a.o.Now})
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := history.Open(ctx, filepath.Join(a.dirs.Data, "history.db"), history.Options{Now: a.o.Now})
+	if err != nil {
+		_ = st.Close() // the history's error is the one to show
+		return nil, nil, err
+	}
+	a.store, a.db = st, db
+	return st, db, nil
+}
+
+// Store returns the store of attachments.
+func (a *App) Store(ctx context.Context) (*store.Store, error) {
+	st, _, err := a.open(ctx)
+	return st, err
+}
+
+// History returns the record of sessions.
+func (a *App) History(ctx context.Context) (*history.DB, error) {
+	_, db, err := a.open(ctx)
+	return db, err
+}
+
+// DeleteSession removes a session, and its scratch folder.
+func (a *App) DeleteSession(ctx context.Context, id string) error {
+	db, err := a.History(ctx)
+	if err != nil {
+		return err
+	}
+	if err := db.DeleteSession(ctx, id); err != nil {
+		return err
+	}
+	return scratch{dir: a.dirs.Scratch}.remove(id)
+}

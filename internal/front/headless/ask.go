@@ -1,0 +1,77 @@
+package headless
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"tote/internal/agent"
+	"tote/internal/delivery"
+)
+
+// asker asks a person at a terminal. Without one every question is denied.
+type asker struct {
+	in  io.Reader
+	out io.Writer
+}
+
+func (a asker) ask(ctx context.Context, q agent.Question) (agent.Permit, error) {
+	if a.in == nil {
+		return agent.PermitDeny, nil
+	}
+	target := q.Request.Path
+	if target == "" {
+		target = q.Request.Detail
+	}
+	_, err := fmt.Fprintf(a.out, "%s\n  %s %s (%s)\n  allow? [y]es, [s]ession, [N]o: ", oneLine(q.Title), q.Request.Action, oneLine(target), q.Reason)
+	if err != nil {
+		return agent.PermitDeny, err
+	}
+	answer := make(chan string, 1)
+	// It ends with the line that the person types, or with the process: a
+	// read from a terminal cannot be taken back.
+	go func() {
+		line, _ := bufio.NewReader(a.in).ReadString('\n') // what came before an error is the answer
+		answer <- line
+	}()
+	select {
+	case <-ctx.Done():
+		return agent.PermitDeny, ctx.Err()
+	case line := <-answer:
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "y", "yes":
+			return agent.PermitOnce, nil
+		case "s", "session":
+			return agent.PermitSession, nil
+		}
+		return agent.PermitDeny, nil
+	}
+}
+
+func permitWord(p agent.Permit) string {
+	switch p {
+	case agent.PermitDeny:
+		return "deny"
+	case agent.PermitOnce:
+		return "allow"
+	case agent.PermitSession:
+		return "allow_session"
+	}
+	return "deny"
+}
+
+// unasked tells that a question was denied because nobody could be asked.
+func unasked(q agent.Question) delivery.Notice {
+	return delivery.Notice{
+		Severity: delivery.SeverityWarning, Title: "not permitted: " + q.Title,
+		Detail: q.Reason + "; there is no terminal to ask at, so it was denied (--mode full, or a rule under permissions.allow, permits it)",
+	}
+}
+
+func retryNotice(e agent.Retrying) delivery.Notice {
+	return delivery.Notice{
+		Severity: delivery.SeverityInfo, Title: fmt.Sprintf("trying again in %.1f s", e.Seconds), Detail: e.Why,
+	}
+}

@@ -1,0 +1,239 @@
+package headless
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strconv"
+
+	"tote/internal/agent"
+	"tote/internal/content"
+	"tote/internal/delivery"
+)
+
+// jsonFront writes one object a line.
+type jsonFront struct {
+	enc   *json.Encoder
+	asker asker
+}
+
+var _ front = (*jsonFront)(nil)
+
+func newJSONFront(s Streams) *jsonFront {
+	return &jsonFront{enc: lines(s.Out), asker: asker{in: s.Terminal, out: s.Err}}
+}
+
+// lines writes JSON lines without escaping HTML.
+func lines(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
+// put writes a line. A reader that is gone ends the process by its signal, or
+// the turn goes on unseen; there is nobody left to tell.
+func (f *jsonFront) put(v any) { _ = f.enc.Encode(v) }
+
+type jsonSession struct {
+	Type string `json:"type"`
+	V    int    `json:"v"`
+	ID   string `json:"id"`
+}
+
+func (f *jsonFront) session(id string) { f.put(jsonSession{"session", 1, id}) }
+
+type jsonOrigin struct {
+	Inlet  string `json:"inlet"`
+	Path   string `json:"path,omitempty"`
+	Chosen string `json:"chosen_by,omitempty"`
+}
+
+// jsonReceipt is a receipt as scripts read it.
+type jsonReceipt struct {
+	Type        string      `json:"type"`
+	ID          string      `json:"id"`
+	Request     int         `json:"request"`
+	Attempt     int         `json:"attempt"`
+	Label       string      `json:"label"`
+	Name        string      `json:"name"`
+	Kind        string      `json:"kind"`
+	Origin      *jsonOrigin `json:"origin"`
+	Disposition string      `json:"disposition"`
+	Reason      string      `json:"reason"`
+	Detail      string      `json:"detail"`
+	Route       string      `json:"route"`
+	Model       string      `json:"model"`
+	Path        string      `json:"path"`
+	MIME        string      `json:"mime"`
+	Bytes       int64       `json:"bytes"`
+	Width       int         `json:"width"`
+	Height      int         `json:"height"`
+	SHA256      string      `json:"sha256"`
+	Tokens      int         `json:"tokens"`
+}
+
+func receiptLine(r delivery.Receipt, request, attempt int) jsonReceipt {
+	detail := r.Reason.User()
+	if r.Detail != "" {
+		detail += ": " + r.Detail
+	}
+	out := jsonReceipt{
+		Type: "receipt", ID: "r" + strconv.Itoa(request) + "-" + string(r.Handle), Request: request, Attempt: attempt,
+		Label: string(r.Handle), Name: r.Name, Kind: r.Kind.String(), Disposition: r.Disposition.String(), Reason: r.Reason.String(),
+		Detail: detail, Route: r.Route.String(), Model: r.Model, Path: r.Path, MIME: r.Blob.MIME, Bytes: r.Blob.Size,
+		Width: r.Blob.Width, Height: r.Blob.Height, Tokens: r.Tokens,
+	}
+	if !r.Blob.IsZero() {
+		out.SHA256 = r.Blob.Digest.String()
+	}
+	if r.Origin != (content.Origin{}) {
+		out.Origin = &jsonOrigin{Inlet: r.Origin.Inlet.String(), Path: r.Origin.Path, Chosen: r.Origin.Chooser.String()}
+	}
+	return out
+}
+
+func (f *jsonFront) Accepted(agent.Accepted) {}
+
+func (f *jsonFront) Receipts(e agent.Receipts) {
+	for _, r := range e.List {
+		f.put(receiptLine(r, e.Request, e.Attempt))
+	}
+}
+
+type jsonText struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+func (f *jsonFront) Text(e agent.Text)       { f.put(jsonText{"text", e.Text}) }
+func (f *jsonFront) Thought(e agent.Thought) { f.put(jsonText{"thought", e.Text}) }
+
+type jsonAttempt struct {
+	Type   string `json:"type"`
+	N      int    `json:"n"`
+	Reason string `json:"reason"`
+}
+
+func (f *jsonFront) Voided(e agent.Voided) { f.put(jsonAttempt{"attempt", e.Attempt, e.Reason}) }
+
+type jsonCall struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Title     string          `json:"title"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+}
+
+func (f *jsonFront) ToolStarted(e agent.ToolStarted) {
+	c := jsonCall{Type: "tool_call", ID: e.Call.ID, Name: e.Call.Name, Title: e.Title}
+	if json.Valid([]byte(e.Call.Arguments)) {
+		c.Arguments = json.RawMessage(e.Call.Arguments)
+	}
+	f.put(c)
+}
+
+func (f *jsonFront) ToolRunning(agent.ToolRunning) {}
+
+type jsonResult struct {
+	Type    string   `json:"type"`
+	ID      string   `json:"id"`
+	Name    string   `json:"name"`
+	IsError bool     `json:"is_error"`
+	Labels  []string `json:"labels"`
+	Text    string   `json:"text"`
+}
+
+func (f *jsonFront) ToolFinished(e agent.ToolFinished) {
+	r := jsonResult{Type: "tool_result", ID: e.Call.ID, Name: e.Call.Name, IsError: e.IsError, Labels: []string{}, Text: content.Compact(e.Blocks)}
+	for _, b := range e.Blocks {
+		if b.Kind() != content.KindText {
+			r.Labels = append(r.Labels, string(b.BlockHandle()))
+		}
+	}
+	f.put(r)
+}
+
+type jsonNotice struct {
+	Type     string `json:"type"`
+	Severity string `json:"severity"`
+	Title    string `json:"title"`
+	Detail   string `json:"detail"`
+}
+
+func (f *jsonFront) Noticed(e agent.Noticed) {
+	f.put(jsonNotice{"notice", e.Notice.Severity.String(), e.Notice.Title, e.Notice.Detail})
+}
+
+func (f *jsonFront) Retrying(e agent.Retrying) {
+	f.Noticed(agent.Noticed{Notice: retryNotice(e)})
+}
+
+type jsonUsage struct {
+	Type        string `json:"type"`
+	Input       *int64 `json:"input"`
+	Output      *int64 `json:"output"`
+	Cached      *int64 `json:"cached"`
+	Image       *int64 `json:"image"`
+	ImageSource string `json:"image_source"`
+}
+
+func optional(c content.Count) *int64 {
+	if !c.Known {
+		return nil
+	}
+	return &c.N
+}
+
+func (f *jsonFront) Used(e agent.Used) {
+	u := jsonUsage{
+		Type: "usage", Input: optional(e.Usage.Input), Output: optional(e.Usage.Output), Cached: optional(e.Usage.Cached),
+		Image: optional(e.Usage.Image), ImageSource: "none",
+	}
+	if e.ImageReported {
+		u.ImageSource = "reported"
+	}
+	f.put(u)
+}
+
+func (f *jsonFront) Ended(agent.Ended) {}
+
+type jsonPermission struct {
+	Type     string `json:"type"`
+	Title    string `json:"title"`
+	Tool     string `json:"tool"`
+	Path     string `json:"path,omitempty"`
+	Detail   string `json:"detail,omitempty"`
+	Reason   string `json:"reason"`
+	Decision string `json:"decision"`
+}
+
+// Ask implements agent.Front.
+func (f *jsonFront) Ask(ctx context.Context, q agent.Question) (agent.Permit, error) {
+	p, err := f.asker.ask(ctx, q)
+	f.put(jsonPermission{"permission", q.Title, q.Request.Tool, q.Request.Path, q.Request.Detail, q.Reason, permitWord(p)})
+	if f.asker.in == nil {
+		f.Noticed(agent.Noticed{Notice: unasked(q)})
+	}
+	return p, err
+}
+
+type jsonError struct {
+	Type    string `json:"type"`
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+}
+
+func (f *jsonFront) fail(p Problem) { f.put(jsonError{"error", p.Kind, p.Message, p.Hint}) }
+
+// PutProblem writes a problem as a JSON line.
+func PutProblem(w io.Writer, p Problem) {
+	_ = lines(w).Encode(jsonError{"error", p.Kind, p.Message, p.Hint}) // a reader that is gone cannot be told so
+}
+
+type jsonDone struct {
+	Type string `json:"type"`
+	Stop string `json:"stop_reason"`
+}
+
+func (f *jsonFront) done(s content.StopReason) { f.put(jsonDone{"done", s.String()}) }

@@ -1,0 +1,171 @@
+package headless
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"tote/internal/agent"
+	"tote/internal/content"
+	"tote/internal/delivery"
+)
+
+// plainFront writes the answer to Out and everything about it to Err.
+type plainFront struct {
+	out, err io.Writer
+	live     bool
+	asker    asker
+	// answer is text that may still be withdrawn.
+	answer strings.Builder
+	// open: the last thing on a live Out did not end its line.
+	open bool
+}
+
+var _ front = (*plainFront)(nil)
+
+func newPlainFront(s Streams) *plainFront {
+	return &plainFront{out: s.Out, err: s.Err, live: s.Live, asker: asker{in: s.Terminal, out: s.Err}}
+}
+
+// note writes a line about the turn. A reader that is gone cannot be told so.
+func (f *plainFront) note(format string, args ...any) {
+	f.endLine()
+	_, _ = fmt.Fprintf(f.err, format+"\n", args...)
+}
+
+func (f *plainFront) endLine() {
+	if f.open {
+		_, _ = io.WriteString(f.out, "\n")
+		f.open = false
+	}
+}
+
+func (f *plainFront) session(string)          {}
+func (f *plainFront) Accepted(agent.Accepted) {}
+
+func (f *plainFront) Receipts(e agent.Receipts) {
+	for _, r := range e.List {
+		if r.Kind != content.KindText && !r.Disposition.Degraded() {
+			f.note("%s", ReceiptLine(r))
+		}
+	}
+}
+
+// ReceiptLine is a receipt in words, on one line.
+func ReceiptLine(r delivery.Receipt) string {
+	n := r.Notice()
+	s := oneLine(n.Title)
+	if r.Blob.Width > 0 {
+		s += fmt.Sprintf(", %dx%d", r.Blob.Width, r.Blob.Height)
+	}
+	if r.Blob.MIME != "" {
+		s += ", " + oneLine(r.Blob.MIME)
+	}
+	if r.Blob.Size > 0 {
+		s += ", " + Size(r.Blob.Size)
+	}
+	return s + " (" + oneLine(n.Detail) + ")"
+}
+
+// Size spells a number of bytes; KB is 1,000 bytes.
+func Size(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	case n >= 1_000:
+		return fmt.Sprintf("%.0f KB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+func (f *plainFront) Text(e agent.Text) {
+	if !f.live {
+		f.answer.WriteString(e.Text)
+		return
+	}
+	_, _ = io.WriteString(f.out, e.Text)
+	f.open = !strings.HasSuffix(e.Text, "\n")
+}
+
+func (f *plainFront) Thought(agent.Thought) {}
+
+func (f *plainFront) Voided(e agent.Voided) {
+	if f.answer.Len() > 0 || f.open {
+		f.answer.Reset()
+		f.note("[the text above is withdrawn: %s]", oneLine(e.Reason))
+	}
+}
+
+// flush writes the text that stands.
+func (f *plainFront) flush() {
+	if f.answer.Len() > 0 {
+		s := f.answer.String()
+		f.answer.Reset()
+		_, _ = io.WriteString(f.out, s)
+		f.open = !strings.HasSuffix(s, "\n")
+	}
+	f.endLine()
+}
+
+func (f *plainFront) ToolStarted(e agent.ToolStarted) {
+	f.flush()
+	f.note("* %s", oneLine(e.Title))
+}
+
+func (f *plainFront) ToolRunning(agent.ToolRunning) {}
+
+func (f *plainFront) ToolFinished(e agent.ToolFinished) {
+	if e.IsError {
+		f.note("  %s", clip(oneLine(content.Compact(e.Blocks)), 200))
+	}
+}
+
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+func (f *plainFront) Noticed(e agent.Noticed) {
+	s := oneLine(e.Notice.Title)
+	if e.Notice.Detail != "" {
+		s += " (" + oneLine(e.Notice.Detail) + ")"
+	}
+	f.note("%s: %s", e.Notice.Severity, s)
+}
+
+func (f *plainFront) Retrying(e agent.Retrying) { f.Noticed(agent.Noticed{Notice: retryNotice(e)}) }
+func (f *plainFront) Used(agent.Used)           {}
+func (f *plainFront) Ended(agent.Ended)         { f.flush() }
+
+// Ask implements agent.Front.
+func (f *plainFront) Ask(ctx context.Context, q agent.Question) (agent.Permit, error) {
+	f.flush()
+	if f.asker.in == nil {
+		f.Noticed(agent.Noticed{Notice: unasked(q)})
+	}
+	return f.asker.ask(ctx, q)
+}
+
+func (f *plainFront) fail(p Problem) {
+	f.flush()
+	f.note("tote: %s", p.Message)
+	if p.Hint != "" {
+		f.note("  %s", p.Hint)
+	}
+}
+
+func (f *plainFront) done(s content.StopReason) {
+	f.flush()
+	switch s {
+	case content.StopMaxTokens:
+		f.note("[the answer was cut: the model reached its longest answer]")
+	case content.StopRefusal:
+		f.note("[the model refused to answer]")
+	case content.StopCancelled:
+		f.note("[cancelled]")
+	case content.StopNone, content.StopEndTurn, content.StopMaxSteps, content.StopFailed:
+	}
+}
