@@ -12,12 +12,12 @@ import (
 
 // cleanUTF8 reports whether all of data is UTF-8 without a byte that text does
 // not hold. Nothing that a program reads by fixed offsets passes.
-func cleanUTF8(data []byte) bool { return controls(data) == 0 && utf8.Valid(data) }
+func cleanUTF8(data []byte) bool { return utf8.Valid(data) && controls(data) == 0 }
 
 // nearlyClean lets the few control characters through that logs and terminal
 // recordings hold, but no NUL.
 func nearlyClean(data []byte) bool {
-	return bytes.IndexByte(data, 0) < 0 && controls(data)*64 <= len(data) && utf8.Valid(data)
+	return bytes.IndexByte(data, 0) < 0 && utf8.Valid(data) && controls(data)*64 <= len(data)
 }
 
 // binaryByte marks the bytes that the MIME Sniffing Standard counts as binary
@@ -113,11 +113,14 @@ func cutRune(data []byte) ([]byte, bool) {
 }
 
 // looksUTF16 tells UTF-16 without a mark by its zero bytes, which Latin script,
-// digits and blanks have on one side only.
+// digits and blanks have on one side only. It looks at the beginning; decoding
+// is strict about the rest.
 func looksUTF16(data []byte, order binary.ByteOrder) bool {
+	const enough = 4096
 	if len(data) < 4 || len(data)%2 != 0 {
 		return false
 	}
+	data = data[:min(len(data), enough)]
 	high, low := 0, 0
 	for i := 0; i < len(data); i += 2 {
 		v := order.Uint16(data[i:])

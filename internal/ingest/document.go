@@ -31,15 +31,14 @@ func (in *Inlet) document(ctx context.Context, data []byte, cl claim) (content.B
 
 func (in *Inlet) pdf(ctx context.Context, data []byte, b content.Document) (content.Block, error) {
 	info, err := document.Measure(ctx, data)
+	b.Pages = info.Pages
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		b.Fault, b.Detail = content.FaultDamaged, documentDetail(err)
+		b.Fault, b.Detail = documentFault(err)
 		return b, nil
-	}
-	b.Pages = info.Pages
-	if info.Encrypted {
+	case info.Encrypted:
 		b.Fault, b.Detail = content.FaultEncrypted, "it needs a password"
 		return b, nil
 	}
@@ -65,12 +64,20 @@ func documentText(ctx context.Context, data []byte) (string, error) {
 	return text, nil
 }
 
-// documentDetail says what is wrong with a document.
-func documentDetail(err error) string {
-	if e, ok := errors.AsType[*document.Error](err); ok && e.Detail != "" {
-		return e.Detail
+// documentFault maps an error of package document.
+func documentFault(err error) (content.Fault, string) {
+	e, ok := errors.AsType[*document.Error](err)
+	switch {
+	case !ok:
+		return content.FaultDamaged, "it cannot be read as a PDF"
+	case e.Kind == document.Encrypted && e.Detail == "":
+		return content.FaultEncrypted, "it needs a password"
+	case e.Kind == document.Encrypted:
+		return content.FaultEncrypted, e.Detail
+	case e.Detail == "":
+		return content.FaultDamaged, "it cannot be read as a PDF"
 	}
-	return "it cannot be read as a PDF"
+	return content.FaultDamaged, e.Detail
 }
 
 // sound makes a block of a recording. A recording that cannot be measured is

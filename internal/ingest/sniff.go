@@ -33,8 +33,12 @@ type class struct {
 // four letters ("BM", "MZ", "OggS") also begins prose, so bytes that are clean
 // text to their end are text, unless they are a PDF, which may be pure ASCII.
 func classify(data []byte, cl claim) class {
+	f := imaging.Sniff(data)
+	if f != 0 && f != imaging.GIF { // the others have bytes that text has not
+		return class{kind: content.KindImage, mime: f.MIME()}
+	}
 	clean := cleanUTF8(data)
-	if f := imaging.Sniff(data); f != 0 && !clean {
+	if f != 0 && !clean {
 		return class{kind: content.KindImage, mime: f.MIME()}
 	}
 	m := detect(data)
@@ -45,7 +49,7 @@ func classify(data []byte, cl claim) class {
 		return class{kind: content.KindResourceText, mime: textTypeOf(m, data, cl.att.Declared), text: data}
 	}
 	if !m.Is(binaryType) && !textTree(m) {
-		return magic(m, cl)
+		return magic(m, data, cl)
 	}
 	_, params := splitType(cl.att.Declared)
 	if text, charset, ok := decodeText(data, params["charset"]); ok {
@@ -55,20 +59,24 @@ func classify(data []byte, cl claim) class {
 }
 
 // magic is for bytes with a magic number that is not a picture's here.
-func magic(m *mimetype.MIME, cl claim) class {
+func magic(m *mimetype.MIME, data []byte, cl claim) class {
 	found := baseType(m.String())
 	top, _, _ := strings.Cut(found, "/")
 	declared := baseType(cl.att.Declared)
 	switch {
+	case found == "audio/mpeg":
+		// Two bytes are all of its magic, so its reader has to agree.
+		return inconclusive(data, cl)
 	case top == "audio":
 		return class{kind: content.KindAudio, mime: audio.Normalize(found)}
-	case soundContainer(found) && (strings.HasPrefix(declared, "audio/") || cl.as == content.KindAudio):
-		// The same container holds films; the sender knows that there is
-		// only sound in this one.
-		if !strings.HasPrefix(declared, "audio/") {
-			declared = "audio/" + found[strings.IndexByte(found, '/')+1:]
+	case soundContainer(found):
+		if info, err := audio.Measure(data); err == nil {
+			return class{kind: content.KindAudio, mime: info.MIME}
 		}
-		return class{kind: content.KindAudio, mime: audio.Normalize(declared)}
+		if strings.HasPrefix(declared, "audio/") {
+			// The reader does not know this one; its sender does.
+			return class{kind: content.KindAudio, mime: audio.Normalize(declared)}
+		}
 	case found == "image/bmp" || found == "image/png" || found == "image/jpeg" || found == "image/gif":
 		// A weaker check than imaging's, which said no.
 		return class{kind: content.KindDocument, mime: binaryType}
