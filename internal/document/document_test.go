@@ -14,11 +14,11 @@ import (
 	"tote/internal/document/documenttest"
 )
 
-func wantKind(t testing.TB, err error, want document.Kind) {
-	t.Helper()
+func wantKind(tb testing.TB, err error, want document.Kind) {
+	tb.Helper()
 	var e *document.Error
 	if !errors.As(err, &e) || e.Kind != want {
-		t.Fatalf("error = %v, want kind %v", err, want)
+		tb.Fatalf("error = %v, want kind %v", err, want)
 	}
 }
 
@@ -28,6 +28,40 @@ func deflate(s string) string {
 	_, _ = w.Write([]byte(s)) // a bytes.Buffer takes everything
 	_ = w.Close()
 	return out.String()
+}
+
+// lzw packs with codes of nine bits, which is enough for short texts.
+func lzw(s string) string {
+	var out []byte
+	var acc, bits uint
+	emit := func(code uint) {
+		acc, bits = acc<<9|code, bits+9
+		for bits >= 8 {
+			out = append(out, byte(acc>>(bits-8)))
+			bits -= 8
+		}
+	}
+	table := map[string]uint{}
+	for c := range 256 {
+		table[string([]byte{byte(c)})] = uint(c)
+	}
+	emit(256)
+	next, word := uint(258), ""
+	for i := range len(s) {
+		longer := word + s[i:i+1]
+		if _, ok := table[longer]; ok {
+			word = longer
+			continue
+		}
+		emit(table[word])
+		table[longer] = next
+		next++
+		word = s[i : i+1]
+	}
+	emit(table[word])
+	emit(257)
+	emit(0)
+	return string(out)
 }
 
 // page returns a file of one page with a content stream and a font object.
@@ -133,6 +167,7 @@ B) Tj <4 3> Tj ET`), helvetica), "A)\\BC"},
 		{"flate in an array", page(s("/Filter [/ASCIIHexDecode /FlateDecode]", fmt.Sprintf("%x>", flate)), helvetica), "packed"},
 		{"ascii 85", page(s("/Filter /ASCII85Decode", "<~6<Y#8ASu!rA8c~>"), helvetica), ""},
 		{"run length", page(s("/Filter /RunLengthDecode", "\x19BT /F 10 Tf (packed) Tj ET\x80"), helvetica), "packed"},
+		{"lzw", page(s("/Filter /LZWDecode", lzw("BT /F 10 Tf (packed packed packed) Tj ET")), helvetica), "packed packed packed"},
 		{"form", page(s("", "/X Do"), helvetica, s("/Type /XObject /Subtype /Form", "BT /F 10 Tf (inside) Tj ET /X Do")), "inside"},
 		{"inline image", page(s("", "BI /W 1 /H 1 ID \x00(EIx EI BT /F 10 Tf (after) Tj ET"), helvetica), "after"},
 		{"no text", page(s("", "0 0 10 10 re f"), helvetica), ""},

@@ -23,7 +23,7 @@ type place struct {
 
 // file is one PDF while it is read.
 type file struct {
-	ctx       context.Context // of the one call that reads the file
+	cancelled func() error // the Err of the context of the one call that reads the file
 	data      []byte
 	places    map[ref]place
 	streams   []ref // object streams, in file order
@@ -35,17 +35,17 @@ type file struct {
 }
 
 func newFile(ctx context.Context, data []byte) *file {
-	return &file{ctx: ctx, data: data, places: map[ref]place{}, fonts: map[ref]*font{}}
+	return &file{cancelled: ctx.Err, data: data, places: map[ref]place{}, fonts: map[ref]*font{}}
 }
 
 // exhausted says that a limit or the context ended the reading early.
-func (f *file) exhausted() bool { return f.unpacked >= maxUnpacked || f.ctx.Err() != nil }
+func (f *file) exhausted() bool { return f.unpacked >= maxUnpacked || f.cancelled() != nil }
 
 // scan finds every object and trailer outside streams.
 func (f *file) scan() {
 	trailer := f.find("trailer", 0)
 	for pos := 0; pos < len(f.data); {
-		if f.ctx.Err() != nil {
+		if f.cancelled() != nil {
 			return
 		}
 		next := f.find("obj", pos)
@@ -193,18 +193,21 @@ func (f *file) openObjectStreams() {
 				break
 			}
 			at := first + offset
-			if n < 0 || n > maxObjects || at < 0 || at >= float64(len(body)) {
-				continue
-			}
-			age := f.places[number].age
-			if known, ok := f.places[ref(n)]; ok && known.age > age {
-				continue
-			}
-			f.places[ref(n)] = place{data: body, at: int(at), age: age}
-			if d, ok := f.resolve(ref(n)).(dict); ok && d["Type"] == name("Catalog") {
-				f.catalog = ref(n)
+			if n >= 0 && n <= maxObjects && at >= 0 && at < float64(len(body)) {
+				f.defineInside(ref(n), place{data: body, at: int(at), age: f.places[number].age})
 			}
 		}
+	}
+}
+
+// defineInside records an object of an object stream.
+func (f *file) defineInside(n ref, p place) {
+	if known, ok := f.places[n]; ok && known.age > p.age {
+		return
+	}
+	f.places[n] = p
+	if d, ok := f.resolve(n).(dict); ok && d["Type"] == name("Catalog") {
+		f.catalog = n
 	}
 }
 
@@ -268,7 +271,7 @@ type treeWalk struct {
 
 // visit adds the pages below a node; inherited are the resources from above.
 func (w *treeWalk) visit(node dict, inherited any, depth int) {
-	if w.nodes++; w.nodes > maxNodes || depth > maxDepth || w.f.ctx.Err() != nil {
+	if w.nodes++; w.nodes > maxNodes || depth > maxDepth || w.f.cancelled() != nil {
 		w.missing = "page tree too large"
 		return
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zlib"
-	"golang.org/x/image/tiff/lzw"
 )
 
 // maxFilters is the longest chain of filters on one stream.
@@ -62,11 +61,11 @@ func (f *file) unpack(kind name, param dict, body []byte) ([]byte, bool) {
 		}
 		return f.predict(param, f.readAll(z)), true
 	case "LZWDecode", "LZW":
-		if early, ok := f.resolve(param["EarlyChange"]).(float64); ok && early == 0 {
-			return nil, false
+		early := 1
+		if v, ok := f.resolve(param["EarlyChange"]).(float64); ok && v == 0 {
+			early = 0
 		}
-		z := lzw.NewReader(bytes.NewReader(body), lzw.MSB, 8)
-		return f.predict(param, f.readAll(z)), true
+		return f.predict(param, f.lzw(body, early)), true
 	case "ASCIIHexDecode", "AHx":
 		l := &lexer{b: append([]byte("<"), body...)}
 		return []byte(l.hex()), true
@@ -86,7 +85,7 @@ func (f *file) unpack(kind name, param dict, body []byte) ([]byte, bool) {
 // readAll reads until the end, an error, or the limit of the whole file.
 func (f *file) readAll(r io.Reader) []byte {
 	var out bytes.Buffer
-	for f.unpacked < maxUnpacked && f.ctx.Err() == nil {
+	for f.unpacked < maxUnpacked && f.cancelled() == nil {
 		n, err := io.CopyN(&out, r, int64(min(64<<10, maxUnpacked-f.unpacked)))
 		f.unpacked += int(n)
 		if err != nil {

@@ -179,14 +179,7 @@ func (t *font) addRanges(operands array) {
 		}
 		switch to := operands[i+2].(type) {
 		case str:
-			if len(t.ranges) < maxRanges {
-				r := codeRange{low: codeOf(low), high: codeOf(high), base: utf16Text(to)}
-				t.ranges = append(t.ranges, r)
-				// A one-byte font has its encoding in known, which the CMap overrules.
-				for c := r.low; c <= r.high && c < 256; c++ {
-					delete(t.known, c)
-				}
-			}
+			t.addRange(codeRange{low: codeOf(low), high: codeOf(high), base: utf16Text(to)})
 		case array:
 			for k, v := range to {
 				if s, ok := v.(str); ok && len(t.known) < maxRanges {
@@ -194,6 +187,17 @@ func (t *font) addRanges(operands array) {
 				}
 			}
 		}
+	}
+}
+
+func (t *font) addRange(r codeRange) {
+	if len(t.ranges) >= maxRanges {
+		return
+	}
+	t.ranges = append(t.ranges, r)
+	// A one-byte font has its encoding in known, which the CMap overrules.
+	for c := r.low; c <= r.high && c < 256; c++ {
+		delete(t.known, c)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 )
 
 func benchmark(b *testing.B, data []byte) {
+	b.Helper()
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {

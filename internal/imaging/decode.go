@@ -15,17 +15,21 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// contextReader ends a decoder when the context ends.
-type contextReader struct {
-	ctx context.Context // lives for one call of a decoder only
-	r   *bytes.Reader
-}
+// reader is a function that reads.
+type reader func([]byte) (int, error)
 
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
+func (r reader) Read(p []byte) (int, error) { return r(p) }
+
+// until returns a reader of the data that fails once the context ends, which
+// ends the decoder that reads from it.
+func until(ctx context.Context, data []byte) io.Reader {
+	r := bytes.NewReader(data)
+	return reader(func(p []byte) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return r.Read(p)
+	})
 }
 
 // decode decodes the first frame to its end. Errors are *Error or the
@@ -68,23 +72,22 @@ func classify(f Format, size int, err error) error {
 }
 
 func decodeFormat(ctx context.Context, data []byte, h *header) (image.Image, error) {
-	r := contextReader{ctx: ctx, r: bytes.NewReader(data)}
 	switch h.Format {
 	case PNG:
-		return png.Decode(r)
+		return png.Decode(until(ctx, data))
 	case JPEG:
 		return decodeJPEG(ctx, data, h)
 	case GIF:
-		return decodeGIF(r, h)
+		return decodeGIF(until(ctx, data), h)
 	case WebP:
 		return decodeWebP(ctx, h)
 	case BMP:
 		return decodeBMP(data)
 	case TIFF:
 		return tiff.Decode(bytes.NewReader(data))
-	default:
-		return nil, &Error{Kind: Unsupported, Format: h.Format, Detail: "no decoder"}
+	case HEIC, AVIF, JXL, ICO:
 	}
+	return nil, &Error{Kind: Unsupported, Format: h.Format, Detail: "no decoder here"}
 }
 
 // decodeJPEG checks first that the decoder sees the size that was measured, so
@@ -100,7 +103,7 @@ func decodeJPEG(ctx context.Context, data []byte, h *header) (image.Image, error
 	if config.Width != h.StoredWidth || config.Height != h.StoredHeight {
 		return nil, damaged(JPEG, "two frame headers")
 	}
-	img, err := jpeg.Decode(contextReader{ctx: ctx, r: bytes.NewReader(data)})
+	img, err := jpeg.Decode(until(ctx, data))
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +128,7 @@ func decodeGIF(r io.Reader, h *header) (image.Image, error) {
 // decodeWebP decodes the still file made of the first frame and corrects the
 // range of lossy colours.
 func decodeWebP(ctx context.Context, h *header) (image.Image, error) {
-	img, err := webp.Decode(contextReader{ctx: ctx, r: bytes.NewReader(h.frame.still())})
+	img, err := webp.Decode(until(ctx, h.frame.still()))
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (e *Error) Error() string {
 		doing = "crop picture"
 	case Empty, NotPicture:
 		doing = "read picture"
-	default:
+	case Damaged, TooManyPixels, Unsupported:
 		doing = "decode " + e.Format.String()
 	}
 	parts := []string{doing}

@@ -52,33 +52,43 @@ func (d ifd) next() uint32 {
 	return d.order.Uint32(d.data[end:])
 }
 
-// uint returns value number i of an unsigned BYTE, SHORT or LONG tag.
-func (d ifd) uint(tag uint16, i int) (uint64, bool) {
+// first returns the first value of an unsigned BYTE, SHORT or LONG tag.
+func (d ifd) first(tag uint16) (uint64, bool) {
 	for n := range d.count {
 		e := d.data[d.start+12*n : d.start+12*n+12]
 		if d.order.Uint16(e) != tag {
 			continue
 		}
-		sizes := map[uint16]int{1: 1, 3: 2, 4: 4}
-		size := sizes[d.order.Uint16(e[2:])]
+		size := tagSize(d.order.Uint16(e[2:]))
 		count := uint64(d.order.Uint32(e[4:]))
-		if size == 0 || uint64(i) >= count {
+		if size == 0 || count == 0 {
 			return 0, false
 		}
 		field := e[8:12]
 		if count*uint64(size) > 4 {
 			offset := uint64(d.order.Uint32(e[8:]))
-			if offset > uint64(len(d.data)) {
+			if offset+uint64(size) > uint64(len(d.data)) {
 				return 0, false
 			}
 			field = d.data[offset:]
 		}
-		if (i+1)*size > len(field) {
-			return 0, false
-		}
-		return d.number(field[i*size:], size), true
+		return d.number(field, size), true
 	}
 	return 0, false
+}
+
+// tagSize returns the bytes of one value of a type, 0 when it is not unsigned.
+func tagSize(kind uint16) int {
+	switch kind {
+	case 1:
+		return 1
+	case 3:
+		return 2
+	case 4:
+		return 4
+	default:
+		return 0
+	}
 }
 
 func (d ifd) number(b []byte, size int) uint64 {
@@ -104,7 +114,7 @@ func exifOrientation(block []byte) int {
 	if !ok {
 		return 1
 	}
-	v, ok := d.uint(tagOrientation, 0)
+	v, ok := d.first(tagOrientation)
 	if !ok || v < 1 || v > 8 {
 		return 1
 	}

@@ -10,6 +10,7 @@ import (
 )
 
 func seeds(f *testing.F) [][]byte {
+	f.Helper()
 	picture := imagingtest.Corners(12, 7)
 	return [][]byte{
 		{},

@@ -6,39 +6,16 @@ import (
 	"fmt"
 )
 
-// readJPEG walks the marker segments up to the first scan. Stray bytes between
-// segments are skipped in the way the decoder skips them, so both see the same
-// frame header.
+// readJPEG walks the marker segments up to the first scan.
 func (h *header) readJPEG(data []byte) error {
 	var adobe, seen bool
 	var transform byte
-	rest := data[2:]
-	for {
-		i := bytes.IndexByte(rest, 0xff)
-		if i < 0 {
+	for rest := data[2:]; ; {
+		marker, body, after := nextSegment(rest)
+		if marker == 0 {
 			break
 		}
-		rest = rest[i:]
-		for len(rest) > 1 && rest[1] == 0xff {
-			rest = rest[1:]
-		}
-		if len(rest) < 2 {
-			break
-		}
-		marker := rest[1]
-		rest = rest[2:]
-		if marker == 0 || marker == 0x01 || marker >= 0xd0 && marker <= 0xd7 {
-			continue
-		}
-		if marker == 0xd9 || marker == 0xda {
-			break
-		}
-		if len(rest) < 2 || int(binary.BigEndian.Uint16(rest)) > len(rest) || binary.BigEndian.Uint16(rest) < 2 {
-			break
-		}
-		n := int(binary.BigEndian.Uint16(rest))
-		body := rest[2:n]
-		rest = rest[n:]
+		rest = after
 		switch {
 		case isSOF(marker) && !seen:
 			if err := h.jpegFrame(marker, body); err != nil {
@@ -61,6 +38,37 @@ func (h *header) readJPEG(data []byte) error {
 		}
 	}
 	return nil
+}
+
+// nextSegment returns the next marker with a body, 0 at the first scan or the
+// end. Stray bytes, fill bytes and markers without a body are skipped as the
+// decoder skips them, so both see the same frame header.
+func nextSegment(rest []byte) (marker byte, body, after []byte) {
+	for {
+		i := bytes.IndexByte(rest, 0xff)
+		if i < 0 {
+			return 0, nil, nil
+		}
+		rest = rest[i:]
+		for len(rest) > 0 && rest[0] == 0xff {
+			rest = rest[1:]
+		}
+		if len(rest) == 0 {
+			return 0, nil, nil
+		}
+		marker, rest = rest[0], rest[1:]
+		if marker != 0 && marker != 0x01 && (marker < 0xd0 || marker > 0xd7) {
+			break
+		}
+	}
+	if marker == 0xd9 || marker == 0xda || len(rest) < 2 {
+		return 0, nil, nil
+	}
+	n := int(binary.BigEndian.Uint16(rest))
+	if n < 2 || n > len(rest) {
+		return 0, nil, nil
+	}
+	return marker, rest[2:n], rest[n:]
 }
 
 // isSOF reports a start-of-frame marker: C0 to CF without DHT, JPG and DAC.

@@ -28,22 +28,22 @@ func (h *header) readTIFF(data []byte) error {
 	if !ok {
 		return damaged(TIFF, "truncated after %s: no image directory", byteSize(len(data)))
 	}
-	w, _ := d.uint(tagImageWidth, 0)
-	ht, _ := d.uint(tagImageLength, 0)
+	w, _ := d.first(tagImageWidth)
+	ht, _ := d.first(tagImageLength)
 	if err := h.setSize(w, ht); err != nil {
 		return err
 	}
 	h.lossless = true
-	if v, ok := d.uint(tagOrientation, 0); ok && v <= 8 {
+	if v, ok := d.first(tagOrientation); ok && v <= 8 {
 		h.Orientation = int(v)
 	}
 	h.BitDepth = 1
-	if v, ok := d.uint(tagBits, 0); ok && v <= 64 {
+	if v, ok := d.first(tagBits); ok && v <= 64 {
 		h.BitDepth = int(v)
 	}
-	_, h.Alpha = d.uint(tagExtraSamples, 0)
-	samples, _ := d.uint(tagSamples, 0)
-	photometric, _ := d.uint(tagPhotometric, 0)
+	_, h.Alpha = d.first(tagExtraSamples)
+	samples, _ := d.first(tagSamples)
+	photometric, _ := d.first(tagPhotometric)
 	switch photometric {
 	case 0, 1:
 		h.Color = Gray

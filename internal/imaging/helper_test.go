@@ -18,20 +18,20 @@ import (
 	"tote/internal/imaging"
 )
 
-func prepare(t testing.TB, data []byte, b imaging.Bounds) imaging.Result {
-	t.Helper()
-	r, err := imaging.Prepare(t.Context(), data, b)
+func prepare(tb testing.TB, data []byte, b imaging.Bounds) imaging.Result {
+	tb.Helper()
+	r, err := imaging.Prepare(tb.Context(), data, b)
 	if err != nil {
-		t.Fatalf("Prepare: %v", err)
+		tb.Fatalf("Prepare: %v", err)
 	}
 	return r
 }
 
-func decode(t testing.TB, data []byte) image.Image {
-	t.Helper()
+func decode(tb testing.TB, data []byte) image.Image {
+	tb.Helper()
 	img, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
-		t.Fatalf("decode output: %v", err)
+		tb.Fatalf("decode output: %v", err)
 	}
 	return img
 }
@@ -47,19 +47,19 @@ func near(a, b color.NRGBA, tolerance int) bool {
 	return d(a.R, b.R) && d(a.G, b.G) && d(a.B, b.B) && d(a.A, b.A)
 }
 
-func wantKind(t testing.TB, err error, want imaging.Kind) {
-	t.Helper()
+func wantKind(tb testing.TB, err error, want imaging.Kind) {
+	tb.Helper()
 	var e *imaging.Error
 	if !errors.As(err, &e) || e.Kind != want {
-		t.Fatalf("error = %v, want kind %v", err, want)
+		tb.Fatalf("error = %v, want kind %v", err, want)
 	}
 }
 
-func fixture(t testing.TB, name string) []byte {
-	t.Helper()
+func fixture(tb testing.TB, name string) []byte {
+	tb.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return data
 }

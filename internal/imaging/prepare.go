@@ -192,58 +192,56 @@ const (
 // encode tries the encodings that suit the picture, best first. When none
 // fits, the attempt holds the smallest size seen.
 func (j *job) encode(ctx context.Context, r *raster) (enc attempt, flattened bool, err error) {
-	limit := j.b.MaxBytes
 	pngOK, jpegOK := j.b.accepts(PNG), j.b.accepts(JPEG)
 	if !r.opaque && !pngOK {
 		r, flattened = r.onWhite(), true
 	}
 	jpegOK = jpegOK && r.opaque
-	flat := !r.opaque || j.h.lossless && isFlat(r)
 	fw, fh := j.size()
+	flat := !jpegOK || j.h.lossless && isFlat(r)
 	exact := j.h.lossless && r.w == fw && r.h == fh
 	enc.size = math.MaxInt64
-	if pngOK && (flat || exact || !jpegOK) {
-		try := pngTrueColor(r, limit)
-		if try.data != nil || ctx.Err() != nil {
-			return try, flattened, ctx.Err()
-		}
-		enc = try
-		if flat || !jpegOK {
-			try, ok := encodePalette(r, limit, jpegOK)
-			if try.data != nil && ok {
-				return try, flattened, nil
-			}
-			if ok {
-				enc.size = min(enc.size, try.size)
-			}
-		}
+	if pngOK && (flat || exact) {
+		enc = pngTrueColor(r, j.b.MaxBytes)
 	}
-	if jpegOK {
-		try, err := jpegLadder(ctx, r, limit)
-		if err != nil || try.data != nil {
-			return try, flattened, err
-		}
-		enc.size = min(enc.size, try.size)
-	}
-	return enc, flattened, ctx.Err()
-}
-
-// encodePalette writes a palette PNG and says whether it is good enough.
-func encodePalette(r *raster, limit int64, jpegOK bool) (attempt, bool) {
-	p, exact := indexExact(r)
-	if !exact {
-		p = quantize(r)
+	if pngOK && flat && enc.data == nil && ctx.Err() == nil {
 		least := float64(palettePSNROnly)
 		if jpegOK {
 			least = palettePSNR
 		}
+		enc = smaller(enc, encodePalette(r, j.b.MaxBytes, least))
+	}
+	if jpegOK && enc.data == nil && ctx.Err() == nil {
+		try, err := jpegLadder(ctx, r, j.b.MaxBytes)
+		if err != nil {
+			return attempt{}, false, err
+		}
+		enc = smaller(enc, try)
+	}
+	return enc, flattened, ctx.Err()
+}
+
+// smaller returns the second attempt when it fits or is the smaller one.
+func smaller(a, b attempt) attempt {
+	if b.data != nil || b.size < a.size {
+		return b
+	}
+	return a
+}
+
+// encodePalette writes a palette PNG. Where at least the given likeness, in
+// decibels, cannot be had with 256 colours, it does not count as an attempt.
+func encodePalette(r *raster, limit int64, least float64) attempt {
+	p, exact := indexExact(r)
+	if !exact {
+		p = quantize(r)
 		if p.psnr(r) < least {
-			return attempt{}, false
+			return attempt{size: math.MaxInt64}
 		}
 	}
 	a := pngPalette(r, p, limit)
 	a.lossy = !exact
-	return a, true
+	return a
 }
 
 func (j *job) result(enc attempt, r *raster, flattened bool) Result {

@@ -60,6 +60,15 @@ func (s *source) row(y int, scratch []byte) []byte {
 		for x := range s.w {
 			dst[4*x+3] = m.A[m.AOffset(s.x0+x, y)]
 		}
+	default:
+		s.rareRow(dst, y)
+	}
+	return dst
+}
+
+// rareRow converts the layouts that are not worth a path without a copy.
+func (s *source) rareRow(dst []byte, y int) {
+	switch m := s.img.(type) {
 	case *image.Gray:
 		o := m.PixOffset(s.x0, y)
 		for x, v := range m.Pix[o : o+s.w] {
@@ -86,7 +95,6 @@ func (s *source) row(y int, scratch []byte) []byte {
 	default:
 		s.rowGeneric(dst, y)
 	}
-	return dst
 }
 
 func setGray(dst []byte, v byte) { dst[0], dst[1], dst[2], dst[3] = v, v, v, 255 }
@@ -165,6 +173,7 @@ func rowYCbCr(dst []byte, m *image.YCbCr, x0, y int) {
 	luma := m.Y[m.YOffset(x0, y):]
 	shift := 0
 	switch m.SubsampleRatio {
+	case image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio440:
 	case image.YCbCrSubsampleRatio420, image.YCbCrSubsampleRatio422:
 		shift = 1
 	case image.YCbCrSubsampleRatio410, image.YCbCrSubsampleRatio411:
