@@ -13,83 +13,97 @@ func (o *Order) carriesMedia() bool {
 	return o.whole() && (o.Cut != nil || !o.Send.IsZero())
 }
 
+// carries reports whether a blob of kind k goes out as it is.
+func (o *Order) carries(k content.Kind) bool { return o.block.Kind() == k && o.carriesMedia() }
+
 // loadsText reports whether a stored text is put into the prompt.
 func (o *Order) loadsText() bool { return o.whole() && !o.Load.IsZero() }
 
+// past reports whether the block belongs to an earlier turn.
+func (o *Order) past() bool { return o.route == RouteHistory }
+
 // rawSize is the most that the order's media take in bytes before base64.
 func (o *Order) rawSize() int64 {
-	if o.Cut == nil {
-		return o.Send.Size
+	if o.Cut != nil {
+		return o.Cut.MaxBytes
 	}
-	a, _ := content.AttachmentOf(o.block)
-	known := a.Prepared.Size
-	if known == 0 {
-		known = a.Original.Size
-	}
-	return least(known, o.Cut.MaxBytes)
+	return o.Send.Size
 }
 
 // demote pushes one block down to a file or a line.
-func (d *decider) demote(i int, why Reason) {
+func (d *decider) demote(i int, why Reason, detail string) {
 	o := &d.orders[i]
 	a, _ := content.AttachmentOf(o.block)
-	low := d.lower(a, why, "")
-	low.block, low.route, low.Handle = o.block, o.route, o.Handle
+	low := d.lower(a, why, detail)
+	low.block, low.route, low.result, low.Handle = o.block, o.route, o.result, o.Handle
 	*o = low
+}
+
+func (d *decider) applyBudgets() {
+	if d.in.Facts.DropHistory {
+		for i := range d.orders {
+			if o := &d.orders[i]; o.past() && o.carriesMedia() {
+				d.demote(i, ReasonRequestSize, "")
+			}
+		}
+	}
+	d.applyCounts()
+	d.applyManyRule()
+	d.applyHistoryBudget()
+	d.squeeze(squeeze{
+		sum: d.wireSize(), limit: d.requestLimit(), why: ReasonRequestSize,
+		media: func(o *Order) int64 { return EncodedLen(o.rawSize()) },
+		text:  func(o *Order) int64 { return o.Load.Size },
+	})
+	if limit := d.tokenLimit(); limit > 0 {
+		price := func(o *Order) int64 { return int64(orderTokens(&d.in.Profile, o) - labelTokens) }
+		d.squeeze(squeeze{sum: d.tokens(), limit: limit, why: ReasonContextSize, media: price, text: price})
+	}
 }
 
 // applyManyRule bounds every picture of a request that holds many.
 func (d *decider) applyManyRule() {
 	l := &d.in.Profile.ImageLimits
-	if l.ManyCount == 0 || d.pictures() <= l.ManyCount {
+	if l.ManyCount == 0 || l.ManyEdge == 0 || d.count(content.KindImage) <= l.ManyCount {
 		return
 	}
 	for i := range d.orders {
 		o := &d.orders[i]
-		if o.block.Kind() != content.KindImage || !o.carriesMedia() {
+		b, ok := o.block.(content.Image)
+		if !ok || !o.carriesMedia() {
 			continue
 		}
-		if o.Cut != nil {
+		switch {
+		case o.Cut != nil:
 			tight := *o.Cut
 			tight.MaxEdge = int(least(int64(tight.MaxEdge), int64(l.ManyEdge)))
 			o.Cut = &tight
-		} else if max(o.Send.Width, o.Send.Height) > l.ManyEdge {
-			d.route = o.route
-			b := d.bounds()
-			b.MaxEdge = int(least(int64(b.MaxEdge), int64(l.ManyEdge)))
-			o.Disposition, o.Reason, o.Send, o.Cut = Shrunk, ReasonPathLimit, content.Blob{}, &b
+		case max(o.Send.Width, o.Send.Height) <= l.ManyEdge:
+		case b.Fault == content.FaultTooManyPixels:
+			d.demote(i, ReasonTooManyPixels, b.Detail)
+		default:
+			d.result = o.result
+			tight := d.bounds(b)
+			tight.MaxEdge = int(least(int64(tight.MaxEdge), int64(l.ManyEdge)))
+			o.Disposition, o.Reason, o.Detail = Shrunk, ReasonPathLimit, preparedDetail(b)
+			o.Send, o.Cut = content.Blob{}, &tight
 		}
 	}
 }
 
-func (d *decider) pictures() int {
+// count is how many blobs of one kind go out as they are.
+func (d *decider) count(k content.Kind) int {
 	n := 0
 	for i := range d.orders {
-		if d.orders[i].carriesMedia() && d.orders[i].block.Kind() == content.KindImage {
+		if d.orders[i].carries(k) {
 			n++
 		}
 	}
 	return n
 }
 
-func (d *decider) applyBudgets() {
-	if d.in.Facts.DropHistory {
-		for i := range d.orders {
-			if d.orders[i].route == RouteHistory && d.orders[i].carriesMedia() {
-				d.demote(i, ReasonRequestSize)
-			}
-		}
-	}
-	d.applyHistoryBudget()
-	d.applyCount()
-	size := func(o *Order) int64 { return EncodedLen(o.rawSize()) }
-	text := func(o *Order) int64 { return o.Load.Size }
-	d.squeeze(d.wireSize(), d.requestLimit(), size, text, ReasonRequestSize)
-	if limit := d.tokenLimit(); limit > 0 {
-		price := func(o *Order) int64 { return int64(orderTokens(&d.in.Profile, o)) }
-		d.squeeze(d.tokens(), limit, price, price, ReasonContextSize)
-	}
-}
+// percent is p percent of n, safe for the largest n.
+func percent(n, p int64) int64 { return n/100*p + n%100*p/100 }
 
 // applyHistoryBudget bounds the media of earlier turns. At the start of a lane
 // it walks newest first and the first that does not fit ends the walk; later,
@@ -98,164 +112,115 @@ func (d *decider) applyHistoryBudget() {
 	budget := orDefault(d.in.Budgets.History, DefaultHistory)
 	var sum int64
 	for i := range d.orders {
-		if d.orders[i].route == RouteHistory && d.orders[i].carriesMedia() {
-			sum += d.orders[i].rawSize()
+		if o := &d.orders[i]; o.past() && o.carriesMedia() {
+			sum += o.rawSize()
 		}
 	}
 	if sum <= budget {
 		return
 	}
 	if d.in.Ledger.Len() > 0 {
-		d.evictHistory(&sum, budget/100*EvictTo, (*Order).rawSize, ReasonHistoryBudget)
+		d.evict(sum, percent(budget, EvictTo), evictable{past: true}, (*Order).rawSize, ReasonHistoryBudget)
 		return
 	}
 	var kept int64
 	ended := false
 	for i := len(d.orders) - 1; i >= 0; i-- {
 		o := &d.orders[i]
-		if o.route != RouteHistory || !o.carriesMedia() {
+		if !o.past() || !o.carriesMedia() {
 			continue
 		}
 		if ended = ended || kept+o.rawSize() > budget; ended {
-			d.demote(i, ReasonHistoryBudget)
+			d.demote(i, ReasonHistoryBudget, "")
 			continue
 		}
 		kept += o.rawSize()
 	}
 }
 
-// evictHistory pushes down media of earlier turns, oldest first, until sum is
-// at most goal.
-func (d *decider) evictHistory(sum *int64, goal int64, cost func(*Order) int64, why Reason) {
-	for i := range d.orders {
-		if *sum <= goal {
-			return
-		}
-		if o := &d.orders[i]; o.route == RouteHistory && o.carriesMedia() {
-			*sum -= cost(o)
-			d.demote(i, why)
-		}
-	}
+// evictable says which orders an eviction may push down.
+type evictable struct {
+	// kind is 0 for all kinds.
+	kind        content.Kind
+	past, texts bool
 }
 
-func (d *decider) applyCount() {
-	limit := int(least(int64(d.in.Profile.ImageLimits.MaxCount), int64(d.in.Facts.MaxCount)))
-	limit = int(least(int64(limit), int64(d.in.Budgets.Count)))
-	n := d.pictures()
+func (e evictable) takes(o *Order) bool {
+	if o.past() != e.past || e.kind != 0 && o.block.Kind() != e.kind {
+		return false
+	}
+	if e.texts {
+		return o.loadsText()
+	}
+	return o.carriesMedia()
+}
+
+// evict pushes down orders, oldest first, until sum is at most goal, and
+// returns the sum that is left.
+func (d *decider) evict(sum, goal int64, which evictable, cost func(*Order) int64, why Reason) int64 {
+	for i := range d.orders {
+		if sum <= goal {
+			break
+		}
+		if o := &d.orders[i]; which.takes(o) {
+			sum -= cost(o)
+			d.demote(i, why, "")
+		}
+	}
+	return sum
+}
+
+// applyCounts bounds how many of each kind one request holds.
+func (d *decider) applyCounts() {
+	p := &d.in.Profile
+	pictures := least(int64(p.ImageLimits.MaxCount), int64(d.in.Facts.MaxCount))
+	d.applyCount(content.KindImage, least(pictures, int64(d.in.Budgets.Count)))
+	d.applyCount(content.KindAudio, int64(p.AudioLimits.MaxCount))
+	d.applyCount(content.KindDocument, int64(p.DocumentLimits.MaxCount))
+}
+
+func (d *decider) applyCount(k content.Kind, limit int64) {
+	n := int64(d.count(k))
 	if limit == 0 || n <= limit {
 		return
 	}
-	goal := limit * EvictTo / 100
-	for _, history := range []bool{true, false} {
-		if !history {
-			goal = limit
-		}
-		for i := range d.orders {
-			o := &d.orders[i]
-			if n <= goal {
-				break
-			}
-			if (o.route == RouteHistory) == history && o.carriesMedia() && o.block.Kind() == content.KindImage {
-				d.demote(i, ReasonCountLimit)
-				n--
-			}
-		}
-	}
+	one := func(*Order) int64 { return 1 }
+	n = d.evict(n, percent(limit, EvictTo), evictable{kind: k, past: true}, one, ReasonCountLimit)
+	d.evict(n, limit, evictable{kind: k}, one, ReasonCountLimit)
 }
 
-// squeeze brings sum under limit: media of history down to EvictTo percent,
-// then texts of history, then media and texts of the current turn.
-func (d *decider) squeeze(sum, limit int64, media, text func(*Order) int64, why Reason) {
-	if sum <= limit {
-		return
-	}
-	d.evictHistory(&sum, limit/100*EvictTo, media, why)
+// squeeze is one bound on the sum of all orders, and what each part of it costs.
+type squeeze struct {
+	sum, limit  int64
+	media, text func(*Order) int64
+	why         Reason
+}
+
+// squeeze brings the sum under the limit: media of history, then texts of
+// history, down to EvictTo percent; then media, then texts of the current turn,
+// no further than needed.
+func (d *decider) squeeze(s squeeze) {
+	low := percent(s.limit, EvictTo)
 	for _, step := range []struct {
-		history, texts bool
-	}{{true, true}, {false, false}, {false, true}} {
-		for i := range d.orders {
-			if sum <= limit {
-				return
-			}
-			o := &d.orders[i]
-			if (o.route == RouteHistory) != step.history {
-				continue
-			}
-			switch {
-			case step.texts && o.loadsText():
-				sum -= text(o)
-			case !step.texts && o.carriesMedia():
-				sum -= media(o)
-			default:
-				continue
-			}
-			d.demote(i, why)
+		which evictable
+		goal  int64
+		cost  func(*Order) int64
+	}{
+		{evictable{past: true}, low, s.media},
+		{evictable{past: true, texts: true}, low, s.text},
+		{evictable{}, s.limit, s.media},
+		{evictable{texts: true}, s.limit, s.text},
+	} {
+		if s.sum <= s.limit {
+			return
 		}
+		s.sum = d.evict(s.sum, step.goal, step.which, step.cost, s.why)
 	}
 }
 
 func (d *decider) requestLimit() int64 {
 	limit := least(d.in.Budgets.Request, d.in.Profile.MaxRequest)
 	return least(orDefault(limit, DefaultRequest), d.in.Facts.MaxRequest)
-}
-
-// labelSize is about what a label and the wire's own words take per part.
-const labelSize = 160
-
-// WireSize is what the plan's request is estimated to take on the wire, in bytes,
-// with Facts.Overhead.
-func (p Plan) WireSize() int64 {
-	d := decider{in: &p.in, orders: p.orders}
-	return d.wireSize()
-}
-
-// RequestLimit is the largest body that the plan's request may have, in bytes.
-func (p Plan) RequestLimit() int64 {
-	d := decider{in: &p.in}
-	return d.requestLimit()
-}
-
-// wireSize estimates the body; a measured body corrects it through
-// Facts.Overhead.
-func (d *decider) wireSize() int64 {
-	n := d.in.Facts.Fixed + d.in.Facts.Overhead
-	for i := range d.orders {
-		o := &d.orders[i]
-		n += labelSize
-		if o.carriesMedia() {
-			n += EncodedLen(o.rawSize())
-		}
-		if o.loadsText() {
-			n += o.Load.Size
-		}
-	}
-	for _, m := range d.in.Messages {
-		for _, p := range m.Parts {
-			n += proseSize(p)
-		}
-	}
-	return n
-}
-
-// proseSize is the length of what is text in itself, in bytes.
-func proseSize(p content.Part) int64 {
-	switch p := p.(type) {
-	case content.Text:
-		return int64(len(p.Body))
-	case content.Reasoning:
-		return int64(len(p.Text) + len(p.Signature))
-	case content.ToolCall:
-		return int64(len(p.Arguments) + len(p.Name) + len(p.ID))
-	case content.ToolResult:
-		var n int64
-		for _, b := range p.Blocks {
-			n += proseSize(b)
-		}
-		return n
-	case content.Image, content.Audio, content.Document, content.ResourceText, content.ResourceLink, content.Opaque:
-		return 0
-	}
-	return 0
 }
 
 // tokenLimit is what the prompt may cost, leaving room for the answer.
@@ -268,17 +233,4 @@ func (d *decider) tokenLimit() int64 {
 		return 0
 	}
 	return int64(p.Context - min(p.Output, p.Context/4))
-}
-
-func (d *decider) tokens() int64 {
-	n := textTokens(d.in.Facts.Fixed)
-	for _, m := range d.in.Messages {
-		for _, p := range m.Parts {
-			n += textTokens(proseSize(p))
-		}
-	}
-	for i := range d.orders {
-		n += orderTokens(&d.in.Profile, &d.orders[i])
-	}
-	return int64(n)
 }

@@ -7,30 +7,23 @@ import "tote/internal/content"
 func Decide(in Input) Plan {
 	d := &decider{in: &in, orders: make([]Order, 0, countBlocks(in.Messages))}
 	for i, m := range in.Messages {
-		d.route = RouteHistory
-		if i >= in.Current {
-			d.route = RoutePrompt
-		}
+		current := i >= in.Current
 		for _, p := range m.Parts {
 			switch p := p.(type) {
 			case content.ToolResult:
-				was := d.route
-				if was == RoutePrompt {
-					d.route = RouteResult
-				}
+				d.enter(current, RouteResult)
 				for _, b := range p.Blocks {
 					d.add(b)
 				}
-				d.route = was
 			case content.Block:
-				if m.Role == content.RoleUser {
+				if m.Role != content.RoleAssistant {
+					d.enter(current, RoutePrompt)
 					d.add(p)
 				}
 			case content.Reasoning, content.ToolCall:
 			}
 		}
 	}
-	d.applyManyRule()
 	d.applyBudgets()
 	return Plan{in: in, orders: d.orders, wants: d.wants}
 }
@@ -54,44 +47,46 @@ func countBlocks(ms []content.Message) int {
 type decider struct {
 	in     *Input
 	route  Route
+	result bool
 	orders []Order
 	wants  Wants
 }
 
 var _ content.Visitor[Order] = (*decider)(nil)
 
+// enter says where the blocks that follow stand.
+func (d *decider) enter(current bool, route Route) {
+	d.result = route == RouteResult
+	d.route = RouteHistory
+	if current {
+		d.route = route
+	}
+}
+
 func (d *decider) add(b content.Block) {
 	o, _ := content.Visit(b, content.Visitor[Order](d)) // its methods return no error
-	o.block, o.route, o.Handle = b, d.route, b.BlockHandle()
+	o.block, o.route, o.result, o.Handle = b, d.route, d.result, b.BlockHandle()
 	d.orders = append(d.orders, o)
 }
 
-// remembered returns what the lane last sent for h. What was stripped or is
-// decided by nothing but the block itself is never remembered.
+// remembered returns what the lane last sent for h.
 func (d *decider) remembered(h content.Handle) (LedgerEntry, bool) {
 	return d.in.Ledger.Lookup(h)
 }
 
-// hold keeps a block as low as the lane has it: within a lane nothing goes up.
-func (d *decider) hold(h content.Handle, o Order, original content.Blob) Order {
-	e, ok := d.remembered(h)
-	if !ok || e.Disposition.rank() > o.Disposition.rank() {
+// hold keeps a block as low as the lane has it: within a lane nothing goes up,
+// and what stays where it is keeps its words.
+func (d *decider) hold(a content.Attachment, o Order) Order {
+	e, ok := d.remembered(a.Handle)
+	switch {
+	case !ok || o.Disposition == Stripped || e.Disposition.rank() > o.Disposition.rank():
 		return o
-	}
-	if e.Disposition.rank() == rankWhole {
+	case e.Disposition.rank() == rankWhole:
 		return o // the kind's own method has looked at the variant
+	case e.Disposition == Path:
+		return d.lower(a, e.Reason, e.Detail)
 	}
-	if o.Disposition == Stripped {
-		return o
-	}
-	kept := Order{Disposition: e.Disposition, Reason: e.Reason, Detail: o.Detail, Note: e.Note}
-	if kept.Reason != o.Reason && o.Disposition.rank() == rankWhole {
-		kept.Detail = ""
-	}
-	if e.Disposition == Path {
-		kept.Stage = original
-	}
-	return kept
+	return Order{Disposition: e.Disposition, Reason: e.Reason, Detail: e.Detail, Note: e.Note}
 }
 
 // Text implements content.Visitor.
@@ -104,15 +99,18 @@ func (d *decider) Text(b content.Text) (Order, error) {
 
 // Image implements content.Visitor.
 func (d *decider) Image(b content.Image) (Order, error) {
-	return d.hold(b.Handle, d.image(b), b.Original), nil
+	return d.hold(b.Attachment, d.image(b)), nil
 }
 
 func (d *decider) image(b content.Image) Order {
-	f := &d.in.Facts
-	if f.Stripped[b.Handle] {
+	if d.in.Facts.Stripped[b.Handle] {
 		return Order{Disposition: Stripped, Reason: ReasonTurnRefused}
 	}
-	if o, bad := d.faulty(b.Attachment); bad && b.Fault != content.FaultTooManyPixels {
+	a := b.Attachment
+	if a.Fault == content.FaultTooManyPixels {
+		a.Fault = content.FaultNone // picture looks at it: the path may take it as it is
+	}
+	if o, bad := d.faulty(a); bad {
 		return o
 	}
 	switch d.in.Profile.Images.Answer {
@@ -127,11 +125,11 @@ func (d *decider) image(b content.Image) Order {
 		return d.blind(b, ReasonUnknownModel)
 	case Yes:
 	}
-	if d.refuses(b.Attachment) {
-		return Order{Disposition: Refused, Reason: ReasonEndpointRefused}
+	if d.refuses(a) {
+		return refused(d.blind(b, ReasonEndpointRefused))
 	}
-	if e, ok := d.remembered(b.Handle); ok && e.Disposition.rank() == rankWhole && !f.Missing[e.Variant.Digest] && d.pictureFits(e.Variant) {
-		return Order{Disposition: e.Disposition, Reason: e.Reason, Detail: preparedDetail(b), Send: e.Variant}
+	if e, ok := d.remembered(b.Handle); ok && e.Disposition.rank() == rankWhole && d.pictureFits(e.Variant) {
+		return Order{Disposition: e.Disposition, Reason: e.Reason, Detail: e.Detail, Send: e.Variant}
 	}
 	return d.picture(b)
 }
@@ -175,9 +173,12 @@ func preparedDetail(b content.Image) string {
 
 // cut orders a variant of the original within the path's limits.
 func (d *decider) cut(b content.Image, why Reason) Order {
-	bounds := d.bounds()
+	bounds := d.bounds(b)
 	if len(bounds.MIMEs) == 0 {
-		return d.lower(b.Attachment, ReasonNoImages, "")
+		if len(d.mimes(&d.in.Profile.ImageLimits)) > 0 {
+			return refused(d.blind(b, ReasonEndpointRefused))
+		}
+		return d.blind(b, ReasonNoImages)
 	}
 	o := Order{Disposition: Shrunk, Reason: why, Detail: preparedDetail(b), Cut: &bounds}
 	if why == ReasonFormat {
@@ -186,20 +187,26 @@ func (d *decider) cut(b content.Image, why Reason) Order {
 	return o
 }
 
-// blind is for a model that does not see, or of which that is not known.
+// blind is for a path on which this picture is not seen: another model's words,
+// else a file, else a line. Words that the lane already has are kept.
 func (d *decider) blind(b content.Image, why Reason) Order {
-	if d.in.Facts.Describer && why != ReasonUnknownModel && !b.Prepared.IsZero() {
-		o := d.lower(b.Attachment, why, "")
-		o.Disposition, o.Describe = Described, true
-		return o
+	if e, ok := d.remembered(b.Handle); ok && e.Disposition == Described {
+		return Order{Disposition: Described, Reason: e.Reason, Detail: e.Detail, Note: e.Note}
 	}
-	return d.lower(b.Attachment, why, "")
+	seen := b.Fault == content.FaultNone && !b.Prepared.IsZero() && !d.in.Facts.Missing[b.Prepared.Digest]
+	if !d.in.Facts.Describer || why == ReasonUnknownModel || !seen {
+		return d.lower(b.Attachment, why, "")
+	}
+	o := Order{Disposition: Described, Reason: why, Describe: true}
+	if d.canStage(b.Attachment) {
+		o.Stage = b.Original
+	}
+	return o
 }
 
 // Audio implements content.Visitor.
 func (d *decider) Audio(b content.Audio) (Order, error) {
-	o := d.audio(b)
-	return d.hold(b.Handle, o, b.Original), nil
+	return d.hold(b.Attachment, d.audio(b)), nil
 }
 
 func (d *decider) audio(b content.Audio) Order {
@@ -209,33 +216,20 @@ func (d *decider) audio(b content.Audio) Order {
 	if o, bad := d.faulty(b.Attachment); bad {
 		return o
 	}
-	if d.in.Profile.Audio.Answer != Yes {
-		return d.lower(b.Attachment, ReasonNoAudio, "")
+	p := &d.in.Profile
+	why, detail := d.nativeTrouble(b.Attachment, p.Audio, &p.AudioLimits, ReasonNoAudio)
+	switch why {
+	case ReasonFits:
+		return native(b.Attachment)
+	case ReasonEndpointRefused:
+		return refused(d.lower(b.Attachment, why, detail))
 	}
-	if d.refuses(b.Attachment) {
-		return Order{Disposition: Refused, Reason: ReasonEndpointRefused}
-	}
-	return d.native(b.Attachment, &d.in.Profile.AudioLimits, ReasonNoAudio)
-}
-
-// native sends an attachment as it is where the limits take it.
-func (d *decider) native(a content.Attachment, l *Limits, why Reason) Order {
-	switch {
-	case d.in.Facts.Missing[a.Prepared.Digest] || a.Prepared.IsZero():
-		return d.lower(a, ReasonMissing, "")
-	case !contains(d.mimes(l), a.Prepared.MIME):
-		return d.lower(a, why, a.Prepared.MIME+" is not taken")
-	case over(a.Prepared.Size, l.MaxBytes) || over(EncodedLen(a.Prepared.Size), l.MaxEncoded):
-		return d.lower(a, ReasonRequestSize, "")
-	case a.Prepared.Digest != a.Original.Digest:
-		return Order{Disposition: Converted, Reason: ReasonPrepared, Detail: a.Detail, Send: a.Prepared}
-	}
-	return Order{Disposition: Inline, Reason: ReasonFits, Send: a.Prepared}
+	return d.lower(b.Attachment, why, detail)
 }
 
 // Document implements content.Visitor.
 func (d *decider) Document(b content.Document) (Order, error) {
-	return d.hold(b.Handle, d.document(b), b.Original), nil
+	return d.hold(b.Attachment, d.document(b)), nil
 }
 
 func (d *decider) document(b content.Document) Order {
@@ -245,30 +239,36 @@ func (d *decider) document(b content.Document) Order {
 	if o, bad := d.faulty(b.Attachment); bad {
 		return o
 	}
-	if d.refuses(b.Attachment) {
-		return Order{Disposition: Refused, Reason: ReasonEndpointRefused}
+	p := &d.in.Profile
+	none := ReasonBinary
+	if b.Pages > 0 || b.Prepared.MIME == "application/pdf" {
+		none = ReasonNoDocuments
 	}
-	l := &d.in.Profile.DocumentLimits
-	native := d.in.Profile.Documents.Answer == Yes && contains(d.mimes(l), b.Prepared.MIME) &&
-		!over(b.Prepared.Size, l.MaxBytes) && !over(EncodedLen(b.Prepared.Size), l.MaxEncoded) &&
-		!over(int64(b.Pages), int64(l.MaxPages))
-	if native {
-		return d.native(b.Attachment, l, ReasonNoDocuments)
+	why, detail := d.nativeTrouble(b.Attachment, p.Documents, &p.DocumentLimits, none)
+	if why == ReasonFits && over(int64(b.Pages), int64(p.DocumentLimits.MaxPages)) {
+		why = ReasonPathSize
 	}
+	hasText := !b.Text.IsZero() && !d.in.Facts.Missing[b.Text.Digest]
+	e, ok := d.remembered(b.Handle)
+	asText := ok && e.Disposition.rank() == rankWhole && e.Variant.IsZero()
 	switch {
-	case !b.Text.IsZero() && b.Text.Size <= d.textBudget() && !d.in.Facts.Missing[b.Text.Digest]:
+	case why == ReasonFits && !(asText && hasText):
+		return native(b.Attachment)
+	case hasText && b.Text.Size <= d.textBudget():
 		return Order{Disposition: Converted, Reason: ReasonTextForm, Load: b.Text}
-	case !b.Text.IsZero():
+	case why == ReasonEndpointRefused:
+		return refused(d.lower(b.Attachment, why, detail))
+	case hasText && why == none:
 		return d.lower(b.Attachment, ReasonTextTooLong, "")
-	case b.Pages > 0 || b.Prepared.MIME == "application/pdf":
-		return d.lower(b.Attachment, ReasonNoDocuments, "")
+	case why == ReasonFits:
+		return native(b.Attachment) // the text that the lane had has become too long
 	}
-	return d.lower(b.Attachment, ReasonBinary, "")
+	return d.lower(b.Attachment, why, detail)
 }
 
 // ResourceText implements content.Visitor.
 func (d *decider) ResourceText(b content.ResourceText) (Order, error) {
-	return d.hold(b.Handle, d.resource(b), b.Original), nil
+	return d.hold(b.Attachment, d.resource(b)), nil
 }
 
 func (d *decider) resource(b content.ResourceText) Order {
@@ -277,7 +277,7 @@ func (d *decider) resource(b content.ResourceText) Order {
 	}
 	switch {
 	case d.in.Facts.Missing[b.Prepared.Digest] || b.Prepared.IsZero():
-		return Order{Disposition: Placeholder, Reason: ReasonMissing}
+		return d.lower(b.Attachment, ReasonMissing, "")
 	case b.Prepared.Size > d.textBudget():
 		return d.lower(b.Attachment, ReasonTextTooLong, "")
 	}

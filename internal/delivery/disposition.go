@@ -26,11 +26,13 @@ var dispositionNames = [...]string{
 
 // String is the word used in receipts.
 func (d Disposition) String() string {
-	if int(d) < len(dispositionNames) && d > 0 {
+	if d.valid() {
 		return dispositionNames[d]
 	}
 	return "disposition(" + strconv.Itoa(int(d)) + ")"
 }
+
+func (d Disposition) valid() bool { return d > 0 && int(d) < len(dispositionNames) }
 
 // ParseDisposition reads what String writes.
 func ParseDisposition(s string) (Disposition, bool) {

@@ -60,7 +60,7 @@ func tiles(w, h int) int {
 	if short := min(w, h); short > 768 {
 		w, h = w*768/short, h*768/short
 	}
-	return ((w + 511) / 512) * ((h + 511) / 512)
+	return max(1, (w+511)/512) * max(1, (h+511)/512)
 }
 
 // estimator prices one block as it would go out whole.
@@ -104,18 +104,3 @@ func (e estimator) ResourceLink(b content.ResourceLink) (int, error) {
 }
 
 func (e estimator) Opaque(content.Opaque) (int, error) { return labelTokens, nil }
-
-// orderTokens is what an order costs beyond prose, which is counted apart.
-func orderTokens(p *Profile, o *Order) int {
-	switch {
-	case o.carriesMedia() && o.block.Kind() == content.KindImage && o.Cut == nil:
-		return p.Tokens.PictureTokens(o.Send.Width, o.Send.Height) + labelTokens
-	case o.carriesMedia():
-		return Estimate(o.block, p.Tokens)
-	case o.loadsText():
-		return textTokens(o.Load.Size) + labelTokens
-	case o.block.Kind() == content.KindText:
-		return 0
-	}
-	return labelTokens
-}

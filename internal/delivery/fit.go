@@ -12,7 +12,7 @@ import (
 // faulty returns the order for an attachment with something wrong with it.
 func (d *decider) faulty(a content.Attachment) (Order, bool) {
 	if f, ok := d.in.Facts.Failed[a.Handle]; ok {
-		return d.lower(a, f.Reason, f.Detail), true
+		return d.lower(a, f.reason(), f.Detail), true
 	}
 	switch a.Fault {
 	case content.FaultNone:
@@ -26,6 +26,14 @@ func (d *decider) faulty(a content.Attachment) (Order, bool) {
 		return Order{Disposition: Refused, Reason: faultReason(a.Fault), Detail: a.Detail}, true
 	}
 	return Order{Disposition: Refused, Reason: ReasonBadPayload, Detail: a.Detail}, true
+}
+
+// reason is why it failed, in words that can be told to a model.
+func (f Failed) reason() Reason {
+	if f.Reason.Model() == "" {
+		return ReasonPrepareFailed
+	}
+	return f.Reason
 }
 
 func faultReason(f content.Fault) Reason {
@@ -58,12 +66,17 @@ func faultReason(f content.Fault) Reason {
 	return ReasonBadPayload
 }
 
-// lower gives a file that the model's tools can read, else a labelled line. What
-// a tool just read from a file is never answered with the path of a file again:
-// the model would read it for ever.
-func (d *decider) lower(a content.Attachment, why Reason, detail string) Order {
+// canStage reports whether the model can be given a file. What a tool just read
+// from a file is never answered with the path of a file again: the model would
+// read it for ever.
+func (d *decider) canStage(a content.Attachment) bool {
 	read := a.Origin.Inlet == content.InletTool && a.Origin.Path != ""
-	if d.in.Facts.Files && !read && !a.Original.IsZero() && !d.in.Facts.Missing[a.Original.Digest] {
+	return d.in.Facts.Files && !read && !a.Original.IsZero() && !d.in.Facts.Missing[a.Original.Digest]
+}
+
+// lower gives a file that the model's tools can read, else a labelled line.
+func (d *decider) lower(a content.Attachment, why Reason, detail string) Order {
+	if d.canStage(a) {
 		return Order{Disposition: Path, Reason: why, Detail: detail, Stage: a.Original}
 	}
 	if why != ReasonMissing && d.in.Facts.Missing[a.Original.Digest] {
@@ -72,7 +85,43 @@ func (d *decider) lower(a content.Attachment, why Reason, detail string) Order {
 	return Order{Disposition: Placeholder, Reason: why, Detail: detail}
 }
 
-// refuses reports a verdict against any form of the attachment.
+// refused is the last form of what the endpoint does not accept, where neither
+// words nor a file stand for it.
+func refused(o Order) Order {
+	if o.Disposition == Placeholder && o.Reason == ReasonEndpointRefused {
+		o.Disposition = Refused
+	}
+	return o
+}
+
+// native sends an attachment as it is.
+func native(a content.Attachment) Order {
+	if a.Prepared.Digest != a.Original.Digest {
+		return Order{Disposition: Converted, Reason: ReasonPrepared, Detail: a.Detail, Send: a.Prepared}
+	}
+	return Order{Disposition: Inline, Reason: ReasonFits, Send: a.Prepared}
+}
+
+// nativeTrouble says why a path does not take a recording or a document as it
+// is, ReasonFits where it does. none is the reason for a kind that it lacks.
+func (d *decider) nativeTrouble(a content.Attachment, c Capability, l *Limits, none Reason) (Reason, string) {
+	switch {
+	case c.Answer != Yes:
+		return none, ""
+	case d.refuses(a) || d.in.Facts.RefusedMIMEs[a.Prepared.MIME]:
+		return ReasonEndpointRefused, ""
+	case d.in.Facts.Missing[a.Prepared.Digest] || a.Prepared.IsZero():
+		return ReasonMissing, ""
+	case !contains(d.mimes(l), a.Prepared.MIME):
+		return none, a.Prepared.MIME + " is not taken"
+	case over(a.Prepared.Size, l.MaxBytes) || over(EncodedLen(a.Prepared.Size), l.MaxEncoded):
+		return ReasonPathSize, ""
+	}
+	return ReasonFits, ""
+}
+
+// refuses reports a verdict against any form of the attachment, or its whole
+// family. A picture of a refused type is converted, not refused.
 func (d *decider) refuses(a content.Attachment) bool {
 	f := &d.in.Facts
 	if len(f.Refused) > 0 {
@@ -83,10 +132,7 @@ func (d *decider) refuses(a content.Attachment) bool {
 			return true
 		}
 	}
-	if len(f.RefusedMIMEs) == 0 {
-		return false
-	}
-	return f.RefusedMIMEs[a.Prepared.MIME] || f.RefusedMIMEs[family(a.Prepared.MIME)]
+	return len(f.RefusedMIMEs) > 0 && f.RefusedMIMEs[family(a.Prepared.MIME)]
 }
 
 // family turns "image/png" into "image/*".
@@ -99,8 +145,9 @@ func family(mime string) string {
 	return mime
 }
 
+// mimes are the media types that the path takes where the block stands.
 func (d *decider) mimes(l *Limits) []string {
-	if d.route == RouteResult && len(l.ResultMIMEs) > 0 {
+	if d.result && len(l.ResultMIMEs) > 0 && !d.in.Profile.Placement.HoistResults {
 		return l.ResultMIMEs
 	}
 	return l.MIMEs
@@ -112,12 +159,14 @@ func (d *decider) takes(mime string) bool {
 
 // pictureFits reports whether the path takes a picture as it is.
 func (d *decider) pictureFits(b content.Blob) bool {
-	if b.IsZero() || !d.takes(b.MIME) {
-		return false
-	}
-	x := d.limitsOfPicture()
-	return !over(b.Size, x.MaxBytes) && !over(int64(max(b.Width, b.Height)), int64(x.MaxEdge)) &&
-		!over(int64(b.Width)*int64(b.Height), x.MaxPixels)
+	return !b.IsZero() && !d.in.Facts.Missing[b.Digest] && d.takes(b.MIME) && within(b, d.limitsOfPicture())
+}
+
+// within reports whether v keeps within the numbers of b, and within its media
+// types where it names any.
+func within(v content.Blob, b Bounds) bool {
+	return !over(v.Size, b.MaxBytes) && !over(int64(max(v.Width, v.Height)), int64(b.MaxEdge)) &&
+		!over(int64(v.Width)*int64(v.Height), b.MaxPixels) && (len(b.MIMEs) == 0 || contains(b.MIMEs, v.MIME))
 }
 
 // limitsOfPicture folds budget, profile and learned limits into one bound.
@@ -125,21 +174,42 @@ func (d *decider) limitsOfPicture() Bounds {
 	l := &d.in.Profile.ImageLimits
 	b := Bounds{MaxEdge: l.MaxEdge, MaxPixels: l.MaxPixels, MaxBytes: orDefault(d.in.Budgets.Picture, DefaultPicture)}
 	b.MaxBytes = least(b.MaxBytes, l.MaxBytes)
-	b.MaxBytes = least(b.MaxBytes, l.MaxEncoded/4*3)
+	if l.MaxEncoded > 0 {
+		b.MaxBytes = least(b.MaxBytes, max(1, l.MaxEncoded/4*3))
+	}
 	b.MaxBytes = least(b.MaxBytes, d.in.Facts.MaxBytes)
 	b.MaxEdge = int(least(int64(b.MaxEdge), int64(d.in.Facts.MaxEdge)))
 	return b
 }
 
-// bounds are what a variant for this path must keep within.
-func (d *decider) bounds() Bounds {
-	b := d.limitsOfPicture()
-	for _, m := range d.mimes(&d.in.Profile.ImageLimits) {
-		if !d.in.Facts.RefusedMIMEs[m] {
-			b.MIMEs = append(b.MIMEs, m)
+// A variant is as frugal as the picture that was prepared on the way in, so that
+// what a plan counts for it is what it can take at most. Another format may
+// need more bytes for the same pixels, so there is room for that.
+const (
+	variantEdge  = 2000
+	variantBytes = 500_000
+	variantRoom  = 4
+	variantFloor = 64_000
+)
+
+// bounds are what a variant of b for this path must keep within.
+func (d *decider) bounds(b content.Image) Bounds {
+	x := d.limitsOfPicture()
+	edge, size := variantEdge, int64(variantBytes)
+	if p := b.Prepared; !p.IsZero() {
+		size = max(p.Size, min(variantBytes, max(variantFloor, variantRoom*p.Size)))
+		if long := max(p.Width, p.Height); long > 0 {
+			edge = long
 		}
 	}
-	return b
+	x.MaxEdge = int(least(int64(x.MaxEdge), int64(edge)))
+	x.MaxBytes = least(x.MaxBytes, size)
+	for _, m := range d.mimes(&d.in.Profile.ImageLimits) {
+		if !d.in.Facts.RefusedMIMEs[m] {
+			x.MIMEs = append(x.MIMEs, m)
+		}
+	}
+	return x
 }
 
 func (d *decider) textBudget() int64 { return orDefault(d.in.Budgets.Text, DefaultText) }

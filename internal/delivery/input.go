@@ -121,6 +121,8 @@ type Order struct {
 
 	block content.Block
 	route Route
+	// result: it stands in a tool result, of this turn or an earlier one.
+	result bool
 }
 
 // Block returns the block that the order is about.

@@ -48,8 +48,7 @@ func (l label) tail(sb *strings.Builder) string {
 	case Inline, Shrunk, Converted:
 		sb.WriteByte(']')
 	case Described:
-		sb.WriteString(", not shown: ")
-		sb.WriteString(o.Reason.Model())
+		l.missing(sb)
 		sb.WriteString("; ")
 		sb.WriteString(o.Note)
 		sb.WriteByte(']')
@@ -73,9 +72,15 @@ func (l label) missing(sb *strings.Builder) {
 		sb.WriteString(content.Clean(l.order.Detail))
 		sb.WriteByte(')')
 	}
-	if len(l.lookers) > 0 && l.order.block.Kind() == content.KindImage && (l.order.Reason == ReasonNoImages || l.order.Reason == ReasonUserOff) {
-		sb.WriteString("; these can look at it for you: ")
-		sb.WriteString(strings.Join(l.lookers, ", "))
+	if len(l.lookers) == 0 || l.order.block.Kind() != content.KindImage || !l.order.Reason.unseen() {
+		return
+	}
+	sb.WriteString("; these can look at it for you: ")
+	for i, name := range l.lookers {
+		if i > 0 {
+			sb.WriteString(", ")
+		}
+		sb.WriteString(content.Clean(name))
 	}
 }
 
@@ -101,6 +106,9 @@ func (l label) Image(b content.Image) (string, error) {
 	if b.Frames > 1 {
 		sb.WriteString(", frame 1 of ")
 		sb.WriteString(strconv.Itoa(b.Frames))
+	}
+	if !l.order.whole() {
+		l.bytes(&sb, b.Original.Size)
 	}
 	return l.tail(&sb), nil
 }

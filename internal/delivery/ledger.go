@@ -12,6 +12,8 @@ type LedgerEntry struct {
 	Reason      Reason
 	// Variant is the blob that was sent, zero for a disposition without one.
 	Variant content.Blob
+	// Detail is what stood beside the reason.
+	Detail string
 	// Note is the path or the description that the model was given; a stub
 	// that named it is sent with the same words again.
 	Note string
@@ -23,9 +25,23 @@ type Ledger struct {
 	entries map[content.Handle]LedgerEntry
 }
 
-// NewLedger makes a ledger of stored rows.
+// NewLedger makes a ledger of stored rows. A row that no lane can have written
+// is left out, so that a damaged database costs a prompt cache and no more.
 func NewLedger(rows map[content.Handle]LedgerEntry) Ledger {
-	return Ledger{entries: maps.Clone(rows)}
+	entries := maps.Clone(rows)
+	maps.DeleteFunc(entries, func(_ content.Handle, e LedgerEntry) bool { return !e.sound() })
+	return Ledger{entries: entries}
+}
+
+// sound reports whether a lane can have written e.
+func (e LedgerEntry) sound() bool {
+	switch {
+	case !e.Disposition.valid() || !e.Reason.valid() || e.Disposition == Stripped:
+		return false
+	case e.Disposition == Described && e.Note == "":
+		return false
+	}
+	return !e.Disposition.Degraded() || e.Reason.Model() != ""
 }
 
 // Len returns how many blocks the ledger remembers.

@@ -168,7 +168,7 @@ func Next(attempts []Attempt) Action {
 		if count(attempts, FailDropped) < MaxDropped {
 			return ActReplay
 		}
-		return ActAccept
+		return fallback
 	case FailRefused:
 		if fallback == ActAccept {
 			return ActAccept

@@ -25,6 +25,7 @@ const (
 	ReasonUnknownKind            // a block kind that nobody here knows
 	ReasonTextTooLong            // longer than text is inlined
 	ReasonPictureTooLarge        // over the size of one picture on this path
+	ReasonPathSize               // a recording or document over the limits of this path
 	ReasonTooManyPixels          // never decoded whole
 	ReasonHistoryBudget          // older media gave way in the history budget
 	ReasonCountLimit             // the path takes fewer per request
@@ -60,14 +61,15 @@ var reasonTexts = [...]reasonText{
 	ReasonTextForm:        {"text_form", "sent as text", ""},
 	ReasonLink:            {"link", "the link's name and address were sent", ""},
 	ReasonNoImages:        {"no_images", "the chosen model takes no pictures", "you cannot see pictures"},
-	ReasonNoAudio:         {"no_audio", "the chosen model takes no sound", "you cannot hear sound"},
-	ReasonNoDocuments:     {"no_documents", "the chosen model takes no such documents", "you cannot take this document as it is"},
+	ReasonNoAudio:         {"no_audio", "the chosen model is not known to take sound of this kind", "it is not known that you can hear sound of this kind"},
+	ReasonNoDocuments:     {"no_documents", "the chosen model is not known to take such documents", "you cannot take this document as it is"},
 	ReasonUnknownModel:    {"unknown_model", "it is not known whether this model takes pictures; set \"vision\" for the agent, or run tote probe", "it is not known whether you can see pictures"},
 	ReasonUserOff:         {"user_off", "the agent's configuration turns pictures off (\"vision\": false)", "the user turned pictures off"},
 	ReasonBinary:          {"binary", "no model takes this kind of file", "this kind of file cannot be shown to you"},
 	ReasonUnknownKind:     {"unknown_kind", "this kind of block is not known here; it was kept and not guessed at", "this kind of content cannot be shown to you"},
 	ReasonTextTooLong:     {"text_too_long", "the text is longer than is put into a prompt", "the text is too long to stand here"},
 	ReasonPictureTooLarge: {"picture_too_large", "the picture is larger than this backend takes", "the picture is too large to be sent to you"},
+	ReasonPathSize:        {"path_size", "it is larger than this backend takes", "it is too large to be sent to you"},
 	ReasonTooManyPixels:   {"too_many_pixels", "the picture has more than 50 megapixels and is never decoded whole", "the picture has too many pixels to be shown"},
 	ReasonHistoryBudget:   {"history_budget", "older attachments gave way to the budget for history", "it was shown earlier and is no longer in view"},
 	ReasonCountLimit:      {"count_limit", "the backend takes fewer attachments in one request", "it was left out because too many were attached"},
@@ -89,9 +91,11 @@ var reasonTexts = [...]reasonText{
 	ReasonDescribed:       {"described", "another model described it", "described by another model"},
 }
 
+func (r Reason) valid() bool { return r > 0 && int(r) < len(reasonTexts) }
+
 // String is the code of the reason.
 func (r Reason) String() string {
-	if int(r) < len(reasonTexts) && r > 0 {
+	if r.valid() {
 		return reasonTexts[r].Name
 	}
 	return "reason(" + strconv.Itoa(int(r)) + ")"
@@ -111,6 +115,12 @@ func (r Reason) Model() string {
 		return reasonTexts[r].Model
 	}
 	return ""
+}
+
+// unseen reports whether the reason lies in the path and not in the picture, so
+// that someone else may be able to look.
+func (r Reason) unseen() bool {
+	return r == ReasonNoImages || r == ReasonUserOff || r == ReasonUnknownModel || r == ReasonEndpointRefused
 }
 
 // ParseReason reads what String writes.

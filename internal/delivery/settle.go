@@ -17,8 +17,10 @@ func Settle(p Plan, r Results) (Prompt, []Receipt, Ledger) {
 	if s.entries == nil {
 		s.entries = make(map[content.Handle]LedgerEntry, len(p.orders))
 	}
+	s.prompt.messages = make([]content.Message, 0, len(p.in.Messages))
 	s.messages(p.in.Messages)
 	s.mergeRoles()
+	s.collectMedia()
 	return s.prompt, s.receipts, Ledger{entries: s.entries}
 }
 
@@ -38,30 +40,46 @@ type settler struct {
 	open []content.ToolCall
 }
 
-func (s *settler) emit(m content.Message) { s.prompt.messages = append(s.prompt.messages, m) }
+// emit appends a message, with an assistant message between tool results and
+// the user where the path demands one.
+func (s *settler) emit(m content.Message) {
+	n := len(s.prompt.messages)
+	if s.profile.Placement.Bridge && m.Role == content.RoleUser && n > 0 && s.prompt.messages[n-1].Role == content.RoleTool {
+		s.prompt.messages = append(s.prompt.messages, content.Message{
+			Role: content.RoleAssistant, Parts: []content.Part{content.Text{Body: "[tool results received]"}},
+		})
+	}
+	s.prompt.messages = append(s.prompt.messages, m)
+}
 
+// messages takes a message of no known role as the user's: what it holds must
+// not get lost.
 func (s *settler) messages(ms []content.Message) {
 	for _, m := range ms {
-		if m.Role != content.RoleTool {
+		switch {
+		case m.Role == content.RoleAssistant:
 			s.answerOpen(nil)
-		}
-		switch m.Role {
-		case content.RoleUser:
-			s.emit(content.Message{Role: m.Role, Parts: s.user(m.Parts)})
-		case content.RoleAssistant:
 			s.emit(content.Message{Role: m.Role, Parts: s.assistant(m.Parts)})
-		case content.RoleTool:
+		case m.Role == content.RoleTool:
 			s.answerOpen(s.toolResults(m.Parts))
+		default:
+			s.answerOpen(nil)
+			s.emit(content.Message{Role: content.RoleUser, Parts: s.user(m.Parts)})
 		}
 	}
 	s.answerOpen(nil)
 }
 
 func (s *settler) user(in []content.Part) []content.Part {
-	out := make([]content.Part, 0, len(in)+4)
+	out := make([]content.Part, 0, 2*len(in)+1)
 	for _, p := range in {
-		if b, ok := p.(content.Block); ok {
-			out = s.block(out, b, "")
+		switch p := p.(type) {
+		case content.ToolResult:
+			out = s.stray(out, p)
+		case content.Block:
+			out = s.block(out, p, "")
+		case content.Reasoning, content.ToolCall:
+			// A user says neither.
 		}
 	}
 	if len(out) == 0 {
@@ -71,12 +89,14 @@ func (s *settler) user(in []content.Part) []content.Part {
 }
 
 func (s *settler) assistant(in []content.Part) []content.Part {
-	out := make([]content.Part, 0, len(in))
+	out := make([]content.Part, 0, len(in)+1)
+	spoken := false
 	for _, p := range in {
 		switch p := p.(type) {
 		case content.Text:
 			if !blank(p.Body) {
 				out = append(out, content.Text{Body: p.Body})
+				spoken = true
 			}
 		case content.Reasoning:
 			if !s.profile.Placement.NoReasoning && p.Path == s.profile.Path {
@@ -85,13 +105,15 @@ func (s *settler) assistant(in []content.Part) []content.Part {
 		case content.ToolCall:
 			out = append(out, p)
 			s.open = append(s.open, p)
+			spoken = true
 		case content.ToolResult:
-			// A result stands in a tool message only.
+			s.hoisted = s.stray(s.hoisted, p)
 		case content.Block:
 			out = append(out, content.Text{Body: content.Compact([]content.Block{p})})
+			spoken = true
 		}
 	}
-	if len(out) == 0 {
+	if !spoken { // no path takes a message of nothing, or of thoughts alone
 		out = append(out, content.Text{Body: "[no answer]"})
 	}
 	return out
@@ -110,66 +132,97 @@ func (s *settler) answerOpen(results []content.Part) {
 	if len(results) > 0 {
 		s.emit(content.Message{Role: content.RoleTool, Parts: results})
 	}
-	if len(s.hoisted) == 0 {
-		return
+	if len(s.hoisted) > 0 {
+		s.emit(content.Message{Role: content.RoleUser, Parts: s.hoisted})
+		s.hoisted = nil
 	}
-	if s.profile.Placement.Bridge {
-		s.emit(content.Message{Role: content.RoleAssistant, Parts: []content.Part{content.Text{Body: "[tool results received]"}}})
-	}
-	s.emit(content.Message{Role: content.RoleUser, Parts: s.hoisted})
-	s.hoisted = nil
 }
 
 func (s *settler) toolResults(in []content.Part) []content.Part {
 	out := make([]content.Part, 0, len(in))
 	for _, p := range in {
-		r, ok := p.(content.ToolResult)
-		if !ok {
-			continue // a tool message holds results and nothing else
-		}
-		for i, c := range s.open {
-			if c.ID == r.CallID {
-				s.open = append(s.open[:i:i], s.open[i+1:]...)
-				break
+		switch p := p.(type) {
+		case content.ToolResult:
+			if !s.close(p.CallID) {
+				s.hoisted = s.stray(s.hoisted, p)
+				continue
 			}
+			out = append(out, s.toolResult(p))
+		case content.Block:
+			s.hoisted = s.block(s.hoisted, p, "")
+		case content.Reasoning, content.ToolCall:
+			// A tool says neither.
 		}
-		out = append(out, s.toolResult(r))
+	}
+	return out
+}
+
+// close takes the call of an open batch that id answers.
+func (s *settler) close(id string) bool {
+	for i, c := range s.open {
+		if c.ID == id {
+			s.open = append(s.open[:i:i], s.open[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// stray appends a result whose call is not in view as words of the user: every
+// path refuses a result without its call.
+func (s *settler) stray(out []content.Part, r content.ToolResult) []content.Part {
+	out = append(out, content.Text{Body: "[result of " + content.Clean(r.Name) + ", tool call " + content.Clean(r.CallID) + ", which is not in view]"})
+	for _, b := range r.Blocks {
+		out = s.block(out, b, r.CallID)
 	}
 	return out
 }
 
 func (s *settler) toolResult(r content.ToolResult) content.ToolResult {
 	hoist := s.profile.Placement.HoistResults || r.IsError && s.profile.Placement.TextErrors
+	settled := content.ToolResult{CallID: r.CallID, Name: r.Name, IsError: r.IsError}
+	settled.Blocks = make([]content.Block, 0, 2*len(r.Blocks)+1)
 	var parts []content.Part
 	for _, b := range r.Blocks {
-		n := len(parts)
-		parts = s.block(parts, b, r.CallID)
-		if !hoist || !hasMedia(parts[n:]) {
+		parts = s.block(parts[:0], b, r.CallID)
+		if hoist && hasMedia(parts) {
+			s.hoisted = append(s.hoisted, parts...)
+			settled.Blocks = append(settled.Blocks, content.Text{Body: "[" + string(b.BlockHandle()) + ": shown in the next user message]"})
 			continue
 		}
-		s.hoisted = append(s.hoisted, parts[n:]...)
-		parts = append(parts[:n:n], content.Text{Body: "[" + string(b.BlockHandle()) + ": shown in the next user message]"})
-	}
-	settled := content.ToolResult{CallID: r.CallID, Name: r.Name, IsError: r.IsError}
-	for _, p := range parts {
-		if b, ok := p.(content.Block); ok {
-			settled.Blocks = append(settled.Blocks, b)
+		for _, p := range parts {
+			if b, ok := p.(content.Block); ok { // block makes nothing else
+				settled.Blocks = append(settled.Blocks, b)
+			}
 		}
 	}
 	if len(settled.Blocks) == 0 {
-		settled.Blocks = []content.Block{content.Text{Body: "[no output]"}}
+		settled.Blocks = append(settled.Blocks, content.Text{Body: "[no output]"})
 	}
 	return settled
 }
 
 func hasMedia(parts []content.Part) bool {
 	for _, p := range parts {
-		switch p.(type) {
-		case content.Image, content.Audio, content.Document:
+		if _, ok := mediaOf(p); ok {
 			return true
 		}
 	}
 	return false
+}
+
+// mediaOf returns the attachment of a part that goes out as a blob.
+func mediaOf(p content.Part) (content.Attachment, bool) {
+	switch p := p.(type) {
+	case content.Image:
+		return p.Attachment, true
+	case content.Audio:
+		return p.Attachment, true
+	case content.Document:
+		return p.Attachment, true
+	case content.Text, content.ResourceText, content.ResourceLink, content.Opaque, content.Reasoning, content.ToolCall, content.ToolResult:
+	}
+	return content.Attachment{}, false
 }
 
 // block settles the next order and appends what stands for the block.
@@ -186,9 +239,6 @@ func (s *settler) block(out []content.Part, b content.Block, call string) []cont
 	l := label{order: &o, call: call, lookers: s.plan.in.Facts.Lookers}
 	switch {
 	case o.carriesMedia():
-		s.prompt.media = append(s.prompt.media, Sent{
-			Handle: o.Handle, Name: nameOf(b), Kind: b.Kind(), Blob: o.Send, Proven: s.plan.in.Facts.Proven[o.Send.Digest],
-		})
 		return append(out, content.Text{Body: l.text(b)}, prepared(b, o.Send))
 	case o.loadsText():
 		text := s.results.Texts[o.Handle]
@@ -227,100 +277,43 @@ func loaded(b content.Block, text string) content.Block {
 	return content.Text{Body: text}
 }
 
-// final holds the order against what carrying it out gave.
-func (s *settler) final(o *Order) Order {
-	out := *o
-	if f, failed := s.results.Failed[o.Handle]; failed && out.Disposition.rank() > rankPath {
-		return s.fall(out, f.Reason, f.Detail)
-	}
-	switch {
-	case out.Cut != nil:
-		v, ok := s.results.Variants[o.Handle]
-		if !ok || v.IsZero() || !within(v, *out.Cut) {
-			return s.fall(out, ReasonPrepareFailed, "")
-		}
-		out.Send, out.Cut = v, nil
-	case out.loadsText():
-		if _, ok := s.results.Texts[o.Handle]; !ok {
-			return s.fall(out, ReasonMissing, "")
-		}
-	case out.Disposition == Described:
-		if out.Note != "" {
-			return out
-		}
-		d, ok := s.results.Descriptions[o.Handle]
-		if !ok || blank(d.Text) {
-			return s.fall(out, out.Reason, "")
-		}
-		out.Note = "described by " + content.Clean(d.Model) + ":\n" + d.Text
-	case out.Disposition == Path:
-		return s.fall(out, out.Reason, out.Detail)
-	}
-	return out
-}
-
-// fall gives the staged file, else a line.
-func (s *settler) fall(o Order, why Reason, detail string) Order {
-	o.Reason, o.Detail = why, detail
-	o.Send, o.Load, o.Cut, o.Describe = content.Blob{}, content.Blob{}, nil, false
-	if p := s.results.Paths[o.Handle]; p != "" && why != ReasonMissing {
-		o.Disposition, o.Note = Path, p
-		return o
-	}
-	o.Disposition, o.Note = Placeholder, ""
-	return o
-}
-
-func within(v content.Blob, b Bounds) bool {
-	return !over(v.Size, b.MaxBytes) && !over(int64(max(v.Width, v.Height)), int64(b.MaxEdge)) &&
-		!over(int64(v.Width)*int64(v.Height), b.MaxPixels) && (len(b.MIMEs) == 0 || contains(b.MIMEs, v.MIME))
-}
-
-// account writes the receipt and the ledger's entry.
-func (s *settler) account(o *Order, b content.Block) {
-	r := Receipt{
-		Handle: o.Handle, Kind: b.Kind(), Disposition: o.Disposition, Reason: o.Reason, Detail: o.Detail, Route: o.route,
-		Path: s.profile.Path, Model: s.profile.Model, Tokens: orderTokens(s.profile, o),
-	}
-	switch b := b.(type) {
-	case content.Text:
-		r.Tokens = textTokens(int64(len(b.Body)))
-	case content.ResourceLink:
-		r.Name, r.Origin = b.Name, b.Origin
-	case content.Opaque:
-		r.Name, r.Origin, r.Blob = b.Type, b.Origin, b.Raw
-	case content.Image, content.Audio, content.Document, content.ResourceText:
-		a, _ := content.AttachmentOf(b)
-		r.Name, r.Origin, r.Blob = a.Name, a.Origin, a.Original
-	}
-	switch {
-	case !o.Send.IsZero():
-		r.Blob = o.Send
-	case !o.Load.IsZero():
-		r.Blob = o.Load
-	}
-	s.receipts = append(s.receipts, r)
-	if b.Kind() == content.KindText || o.Handle == "" || o.Disposition == Stripped {
-		return // prose is itself; what is stripped comes back after the turn
-	}
-	e := LedgerEntry{Disposition: o.Disposition, Reason: o.Reason, Variant: o.Send, Note: o.Note}
-	if old, ok := s.entries[o.Handle]; !ok || old != e {
-		s.entries[o.Handle] = e
-	}
-}
-
 // mergeRoles joins neighbours of the same role where the path demands it.
 func (s *settler) mergeRoles() {
 	if !s.profile.Placement.MergeRoles {
 		return
 	}
-	var out []content.Message
+	out := s.prompt.messages[:0]
 	for _, m := range s.prompt.messages {
 		if n := len(out); n > 0 && out[n-1].Role == m.Role {
-			out[n-1].Parts = append(out[n-1].Parts[:len(out[n-1].Parts):len(out[n-1].Parts)], m.Parts...)
+			out[n-1].Parts = append(out[n-1].Parts, m.Parts...)
 			continue
 		}
 		out = append(out, m)
 	}
 	s.prompt.messages = out
+}
+
+// collectMedia lists what the prompt sends as blobs, in the prompt's order.
+func (s *settler) collectMedia() {
+	for _, m := range s.prompt.messages {
+		for _, p := range m.Parts {
+			s.sent(p)
+			if r, ok := p.(content.ToolResult); ok {
+				for _, b := range r.Blocks {
+					s.sent(b)
+				}
+			}
+		}
+	}
+}
+
+func (s *settler) sent(p content.Part) {
+	a, ok := mediaOf(p)
+	if !ok {
+		return
+	}
+	b, _ := p.(content.Block) // every part with media is a block
+	s.prompt.media = append(s.prompt.media, Sent{
+		Handle: a.Handle, Name: nameOf(b), Kind: b.Kind(), Blob: a.Prepared, Proven: s.plan.in.Facts.Proven[a.Prepared.Digest],
+	})
 }

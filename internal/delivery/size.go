@@ -1,0 +1,113 @@
+package delivery
+
+import "tote/internal/content"
+
+// This file estimates a whole request, in bytes on the wire and in tokens. What
+// is not yet made counts with the most that it may take, or with a usual
+// length, so that deciding again after it is made evicts nothing more.
+
+const (
+	// labelSize is about what a label and the wire's own words take per
+	// part, in bytes.
+	labelSize = 160
+	// describedSize is about what another model's words take, in bytes.
+	describedSize = 2000
+)
+
+// WireSize is what the plan's request is estimated to take on the wire, in bytes,
+// with Facts.Overhead.
+func (p Plan) WireSize() int64 {
+	d := decider{in: &p.in, orders: p.orders}
+	return d.wireSize()
+}
+
+// RequestLimit is the largest body that the plan's request may have, in bytes.
+func (p Plan) RequestLimit() int64 {
+	d := decider{in: &p.in}
+	return d.requestLimit()
+}
+
+// wireSize estimates the body; a measured body corrects it through
+// Facts.Overhead.
+func (d *decider) wireSize() int64 {
+	n := d.in.Facts.Fixed + d.in.Facts.Overhead
+	for i := range d.orders {
+		o := &d.orders[i]
+		n += labelSize + o.wordsSize()
+		if o.carriesMedia() {
+			n += EncodedLen(o.rawSize())
+		}
+		if o.loadsText() {
+			n += o.Load.Size
+		}
+	}
+	for _, m := range d.in.Messages {
+		for _, p := range m.Parts {
+			n += proseSize(p)
+		}
+	}
+	return n
+}
+
+// wordsSize is what a stub says beyond a usual label, in bytes. A path is part
+// of a usual label.
+func (o *Order) wordsSize() int64 {
+	if o.Disposition != Described {
+		return 0
+	}
+	if o.Note == "" {
+		return describedSize
+	}
+	return int64(len(o.Note))
+}
+
+// proseSize is the length of what is text in itself, in bytes.
+func proseSize(p content.Part) int64 {
+	switch p := p.(type) {
+	case content.Text:
+		return int64(len(p.Body))
+	case content.Reasoning:
+		return labelSize + int64(len(p.Text)+len(p.Signature))
+	case content.ToolCall:
+		return labelSize + int64(len(p.Arguments)+len(p.Name)+len(p.ID))
+	case content.ToolResult:
+		n := int64(labelSize)
+		for _, b := range p.Blocks {
+			n += proseSize(b)
+		}
+		return n
+	case content.ResourceLink:
+		return int64(len(p.URI) + len(p.Name) + len(p.Title) + len(p.Description))
+	case content.Image, content.Audio, content.Document, content.ResourceText, content.Opaque:
+		return 0
+	}
+	return 0
+}
+
+func (d *decider) tokens() int64 {
+	n := textTokens(d.in.Facts.Fixed)
+	for _, m := range d.in.Messages {
+		for _, p := range m.Parts {
+			n += textTokens(proseSize(p))
+		}
+	}
+	for i := range d.orders {
+		n += orderTokens(&d.in.Profile, &d.orders[i])
+	}
+	return int64(n)
+}
+
+// orderTokens is what an order costs beyond prose, which is counted apart.
+func orderTokens(p *Profile, o *Order) int {
+	switch {
+	case o.carries(content.KindImage) && o.Cut == nil:
+		return p.Tokens.PictureTokens(o.Send.Width, o.Send.Height) + labelTokens
+	case o.carriesMedia():
+		return Estimate(o.block, p.Tokens)
+	case o.loadsText():
+		return textTokens(o.Load.Size) + labelTokens
+	case o.block.Kind() == content.KindText:
+		return 0
+	}
+	return textTokens(o.wordsSize()) + labelTokens
+}
