@@ -58,10 +58,13 @@ func newPageText(f *file, limit int) *pageText {
 func (t *pageText) run(page dict) {
 	var body []byte
 	for _, part := range listOf(t.contents(page["Contents"])) {
+		if t.full() {
+			return
+		}
 		body = append(body, t.f.stream(part)...)
 		body = append(body, '\n')
 	}
-	t.interpret(body, t.f.dict(page["Resources"]))
+	t.interpret(body, t.f.resource(page["Resources"]))
 }
 
 // contents keeps a single reference to a stream as it is and opens arrays.
@@ -200,7 +203,7 @@ func (t *pageText) setFont(operands array, resources dict) {
 	t.font = nil
 	if len(operands) >= 2 {
 		key, _ := operands[len(operands)-2].(name)
-		if v, ok := t.f.dict(resources["Font"])[key]; ok {
+		if v, ok := t.f.resource(resources["Font"])[key]; ok {
 			t.font = t.f.loadFont(v)
 		}
 	}
@@ -212,7 +215,7 @@ func (t *pageText) form(operands array, resources dict) {
 		return
 	}
 	key, _ := operands[0].(name)
-	v, ok := t.f.dict(resources["XObject"])[key].(ref)
+	v, ok := t.f.resource(resources["XObject"])[key].(ref)
 	if !ok || slices.Contains(t.open, v) {
 		return
 	}
@@ -224,7 +227,7 @@ func (t *pageText) form(operands array, resources dict) {
 	if m := t.f.array(d["Matrix"]); len(m) == 6 {
 		t.ctm = matrixOf(m).then(t.ctm)
 	}
-	if own := t.f.dict(d["Resources"]); own != nil {
+	if own := t.f.resource(d["Resources"]); own != nil {
 		resources = own
 	}
 	t.open = append(t.open, v)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"context"
+	"encoding/ascii85"
 	"errors"
 	"fmt"
 	"strings"
@@ -28,6 +29,11 @@ func deflate(s string) string {
 	_, _ = w.Write([]byte(s)) // a bytes.Buffer takes everything
 	_ = w.Close()
 	return out.String()
+}
+
+func ascii85Text(s string) string {
+	out := make([]byte, ascii85.MaxEncodedLen(len(s)))
+	return string(out[:ascii85.Encode(out, []byte(s))])
 }
 
 // lzw packs with codes of nine bits, which is enough for short texts.
@@ -165,7 +171,7 @@ B) Tj <4 3> Tj ET`), helvetica), "A)\\BC"},
 		{"differences", page(s("", "BT /F 10 Tf <01020304050741> Tj ET"), differences), "Héfi€’aA"},
 		{"flate", page(s("/Filter /FlateDecode", flate), helvetica), "packed"},
 		{"flate in an array", page(s("/Filter [/ASCIIHexDecode /FlateDecode]", fmt.Sprintf("%x>", flate)), helvetica), "packed"},
-		{"ascii 85", page(s("/Filter /ASCII85Decode", "<~6<Y#8ASu!rA8c~>"), helvetica), ""},
+		{"ascii 85", page(s("/Filter /ASCII85Decode", "<~"+ascii85Text("BT /F 10 Tf (packed) Tj ET")+"~>"), helvetica), "packed"},
 		{"run length", page(s("/Filter /RunLengthDecode", "\x19BT /F 10 Tf (packed) Tj ET\x80"), helvetica), "packed"},
 		{"lzw", page(s("/Filter /LZWDecode", lzw("BT /F 10 Tf (packed packed packed) Tj ET")), helvetica), "packed packed packed"},
 		{"form", page(s("", "/X Do"), helvetica, s("/Type /XObject /Subtype /Form", "BT /F 10 Tf (inside) Tj ET /X Do")), "inside"},
@@ -241,7 +247,10 @@ func TestHostile(t *testing.T) {
 		"packed thrice": page(documenttest.Stream("/Filter [/FlateDecode /FlateDecode]", deflate(zeros)), helvetica),
 		"huge xref":     []byte("%PDF-1.4\nxref\n0 4000000000\ntrailer << /Root 1 0 R /Size 4000000000 >>\n1 0 obj << /Pages 1 0 R /Kids [] >>\n%%EOF"),
 		"many obj":      append(bytes.Repeat([]byte("1 0 obj "), 1<<17), "%PDF-1.4\n%%EOF"...),
-		"ref loop":      documenttest.File("/Root 1 0 R", "2 0 R", "1 0 R"),
+		"shared contents": documenttest.File("/Root 1 0 R", "<< /Pages 2 0 R >>", "<< /Kids ["+strings.Repeat("<</Contents 3 0 R>>", 1<<12)+"] >>",
+			"["+strings.Repeat("4 0 R ", 1<<12)+"]", documenttest.Stream("", strings.Repeat("q Q ", 1<<10))),
+		"font again and again": page(documenttest.Stream("", strings.Repeat("/G 1 Tf ", 1<<20)), "<< /Differences [1] >>"),
+		"ref loop":             documenttest.File("/Root 1 0 R", "2 0 R", "1 0 R"),
 	}
 	for name, data := range files {
 		t.Run(name, func(t *testing.T) {

@@ -8,8 +8,11 @@ import (
 // Limits of one file.
 const (
 	maxObjects  = 8_388_607 // the highest number a reader must support (ISO 32000-1, annex C)
-	maxUnpacked = 128 << 20 // bytes unpacked from streams in one call
+	maxUnpacked = 64 << 20  // bytes of streams unpacked and interpreted in one call
+	maxParsed   = 256 << 20 // bytes of objects read in one call, however often the same ones
 	maxNodes    = 200_000   // of the page tree
+	maxDicts    = 4096      // resource dictionaries kept
+	fontCost    = 8 << 10   // what loading a font counts, in bytes read
 )
 
 // place is where an object is defined.
@@ -31,15 +34,19 @@ type file struct {
 	catalog   ref // the last object that calls itself a catalog, for want of a root
 	encrypted bool
 	unpacked  int
+	parsed    int
 	fonts     map[ref]*font
+	dicts     map[ref]dict // resource dictionaries, which content looks at again and again
 }
 
 func newFile(ctx context.Context, data []byte) *file {
-	return &file{cancelled: ctx.Err, data: data, places: map[ref]place{}, fonts: map[ref]*font{}}
+	return &file{cancelled: ctx.Err, data: data, places: map[ref]place{}, fonts: map[ref]*font{}, dicts: map[ref]dict{}}
 }
 
 // exhausted says that a limit or the context ended the reading early.
-func (f *file) exhausted() bool { return f.unpacked >= maxUnpacked || f.cancelled() != nil }
+func (f *file) exhausted() bool {
+	return f.unpacked >= maxUnpacked || f.parsed >= maxParsed || f.cancelled() != nil
+}
 
 // scan finds every object and trailer outside streams.
 func (f *file) scan() {
@@ -219,13 +226,30 @@ func (f *file) resolve(v any) any {
 			return v
 		}
 		p, ok := f.places[r]
-		if !ok {
+		if !ok || f.parsed >= maxParsed {
 			return nil
 		}
 		l := &lexer{b: p.data, pos: p.at}
 		v = l.object(0)
+		f.parsed += l.pos - p.at
 	}
 	return nil
+}
+
+// resource resolves a dictionary and keeps it.
+func (f *file) resource(v any) dict {
+	r, ok := v.(ref)
+	if !ok {
+		return f.dict(v)
+	}
+	if d, ok := f.dicts[r]; ok {
+		return d
+	}
+	d := f.dict(r)
+	if len(f.dicts) < maxDicts {
+		f.dicts[r] = d
+	}
+	return d
 }
 
 func (f *file) dict(v any) dict {

@@ -24,6 +24,10 @@ func (f *file) stream(v any) []byte {
 		return nil
 	}
 	body := p.data[p.from:max(p.from, p.to)]
+	f.unpacked += len(body)
+	if f.exhausted() {
+		return nil
+	}
 	filters, params := listOf(f.resolve(d["Filter"])), listOf(f.resolve(d["DecodeParms"]))
 	if len(filters) > maxFilters {
 		return nil

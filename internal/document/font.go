@@ -33,6 +33,7 @@ func (f *file) loadFont(v any) *font {
 	if isRef && f.fonts[r] != nil {
 		return f.fonts[r]
 	}
+	f.parsed += fontCost
 	d := f.dict(v)
 	out := &font{known: map[uint32]string{}, widths: map[uint32]float64{}, missing: 500}
 	if d["Subtype"] == name("Type0") {
