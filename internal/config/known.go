@@ -35,9 +35,9 @@ func keyed() []struct {
 		{Offer{Name: "openrouter", Kind: KindOpenAIChat, BaseURL: "https://openrouter.ai/api/v1"}, []string{"OPENROUTER_API_KEY"}},
 		{Offer{Name: "groq", Kind: KindOpenAIChat, BaseURL: "https://api.groq.com/openai/v1"}, []string{"GROQ_API_KEY"}},
 		{Offer{Name: "mistral", Kind: KindOpenAIChat, BaseURL: "https://api.mistral.ai/v1"}, []string{"MISTRAL_API_KEY"}},
-		{Offer{Name: "deepseek", Kind: KindOpenAIChat, BaseURL: "https://api.deepseek.com/v1"}, []string{"DEEPSEEK_API_KEY"}},
+		{Offer{Name: "deepseek", Kind: KindOpenAIChat, BaseURL: "https://api.deepseek.com"}, []string{"DEEPSEEK_API_KEY"}},
 		{Offer{Name: "xai", Kind: KindOpenAIChat, BaseURL: "https://api.x.ai/v1"}, []string{"XAI_API_KEY"}},
-		{Offer{Name: "together", Kind: KindOpenAIChat, BaseURL: "https://api.together.xyz/v1"}, []string{"TOGETHER_API_KEY"}},
+		{Offer{Name: "together", Kind: KindOpenAIChat, BaseURL: "https://api.together.ai/v1"}, []string{"TOGETHER_API_KEY"}},
 		{Offer{Name: "cerebras", Kind: KindOpenAIChat, BaseURL: "https://api.cerebras.ai/v1"}, []string{"CEREBRAS_API_KEY"}},
 	}
 }
