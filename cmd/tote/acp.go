@@ -2,11 +2,166 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
 
+	"tote/internal/agent"
+	"tote/internal/app"
+	"tote/internal/config"
+	"tote/internal/front/acp"
 	"tote/internal/front/headless"
+	"tote/internal/history"
 )
 
-func cmdACP(_ context.Context, e environment, _ []string) int {
-	say(e.stderr, "tote acp: wired next")
-	return headless.ExitFailed
+const acpHelp = `Serves an editor that speaks the Agent Client Protocol on standard input and
+output. Editors started from a desktop lack your shell's environment; --home and
+--config say where things are. --log writes what goes wrong to a file, without
+the content of messages.`
+
+func cmdACP(ctx context.Context, e environment, args []string) int {
+	f := newFlags(e, "acp", "", acpHelp).withModel()
+	logFile := f.String("log", "", "append to this `file` what goes wrong")
+	rest, code, done := f.parse(args)
+	if done {
+		return code
+	}
+	if len(rest) > 0 {
+		return f.fail(fmt.Errorf("%w: acp takes no arguments", config.ErrUsage))
+	}
+	a, cwd, err := f.open()
+	if err != nil {
+		return f.fail(err)
+	}
+	defer closeApp(a, e)
+	var log io.Writer = e.stderr
+	if *logFile != "" {
+		if err := os.MkdirAll(filepath.Dir(*logFile), 0o700); err != nil {
+			return f.fail(fmt.Errorf("open the log: %w", err))
+		}
+		file, err := os.OpenFile(*logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return f.fail(fmt.Errorf("open the log: %w", err))
+		}
+		defer func() { _ = file.Close() }() // every line was written by itself
+		log = file
+	}
+	maxLine, err := f.maxLine(cwd)
+	if err != nil {
+		return f.fail(err)
+	}
+	err = acp.Serve(ctx, e.stdin, e.stdout, acp.Options{
+		Version: version, Host: host{a}, MaxLine: maxLine, Now: e.now, NewID: a.NewID,
+		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err != nil && ctx.Err() == nil {
+		return f.fail(err)
+	}
+	return headless.ExitAnswered
+}
+
+// maxLine is the user's limit on a message. A broken file is told about when a
+// session is opened, where an editor shows it.
+func (f *flags) maxLine(cwd string) (int64, error) {
+	l, err := config.Load(f.configOptions(cwd))
+	switch {
+	case errors.Is(err, config.ErrUsage):
+		return 0, err
+	case err != nil:
+		return 0, nil
+	}
+	return int64(l.Config.ACP.MaxLine), nil
+}
+
+// host is the app, as the front for editors knows it.
+type host struct{ app *app.App }
+
+var _ acp.Host = host{}
+
+// Workspace implements acp.Host.
+func (h host) Workspace(ctx context.Context, cwd string) (acp.Workspace, error) {
+	w, err := h.app.Workspace(ctx, cwd)
+	if err != nil {
+		return acp.Workspace{}, err
+	}
+	// A session that is opened sees the files as they are now.
+	notices, err := w.Reload(ctx)
+	if err != nil {
+		return acp.Workspace{}, err
+	}
+	name, err := w.DefaultAgent()
+	if err != nil {
+		return acp.Workspace{}, err
+	}
+	l := w.Loaded()
+	out := acp.Workspace{
+		Agent: w.Agent(), Default: name, Notices: append(notices, w.Withheld()...),
+		Settings: acp.Settings{Echo: string(l.Config.ACP.Echo), UnknownBlocks: string(l.Config.ACP.UnknownBlocks)},
+		Choices:  func(ctx context.Context) ([]acp.Choice, error) { return choices(ctx, w) },
+	}
+	if len(l.Withheld) > 0 && l.Fingerprint != "" && !l.Trusted {
+		out.Untrusted = &acp.Untrusted{
+			Folder: l.Project.Folder, Fingerprint: l.Fingerprint, Withheld: l.Withheld, Accept: w.TrustProject,
+		}
+	}
+	return out, nil
+}
+
+func choices(ctx context.Context, w *app.Workspace) ([]acp.Choice, error) {
+	list, err := w.Choices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []acp.Choice
+	for _, c := range list {
+		if c.Problem == "" {
+			out = append(out, acp.Choice{Name: c.Name, Model: c.Provider + "/" + c.Model, Vision: c.Images})
+		}
+	}
+	return out, nil
+}
+
+// List implements acp.Host.
+func (h host) List(ctx context.Context, cwd, cursor string) ([]agent.Stored, string, error) {
+	db, err := h.app.History(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	page, next, err := db.Sessions(ctx, history.Filter{Cwd: cwd, Cursor: cursor})
+	if errors.Is(err, history.ErrCursor) {
+		return nil, "", fmt.Errorf("%w: %w", acp.ErrCursor, err)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	out := make([]agent.Stored, 0, len(page))
+	for _, s := range page {
+		out = append(out, app.ToStored(s))
+	}
+	return out, next, nil
+}
+
+// Delete implements acp.Host.
+func (h host) Delete(ctx context.Context, id string) error {
+	err := h.app.DeleteSession(ctx, id)
+	if errors.Is(err, history.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Stored implements acp.Host.
+func (h host) Stored(ctx context.Context, id string) (agent.Stored, error) {
+	db, err := h.app.History(ctx)
+	if err != nil {
+		return agent.Stored{}, err
+	}
+	s, err := db.Session(ctx, id)
+	if errors.Is(err, history.ErrNotFound) {
+		return agent.Stored{}, fmt.Errorf("%w: %w", acp.ErrNoSession, err)
+	}
+	return app.ToStored(s), err
 }

@@ -25,3 +25,6 @@ func randomNumber() uint64 {
 	_, _ = rand.Read(b[:]) // never fails since Go 1.24: it ends the process instead
 	return binary.BigEndian.Uint64(b[:])
 }
+
+// NewID makes a new random id that sorts by time.
+func (a *App) NewID() string { return newID(a.o.Now()) }
