@@ -57,7 +57,7 @@ func (t *turn) prepare(ctx context.Context, seed int64) (settled, error) {
 		if err != nil {
 			return settled{}, fmt.Errorf("spell the request: %w", err)
 		}
-		if extra := out.body.Len() - plan.WireSize(); out.body.Len() > plan.RequestLimit() && extra > 0 && len(out.prompt.Media()) > 0 {
+		if extra := out.body.Len() - plan.WireSize(); out.body.Len() > plan.RequestLimit() && extra > 0 && canShrink(plan) {
 			t.facts.Overhead += extra
 			continue
 		}
@@ -67,12 +67,22 @@ func (t *turn) prepare(ctx context.Context, seed int64) (settled, error) {
 	return settled{}, fmt.Errorf("settle the request: no decision held after %d tries", maxDecides)
 }
 
+// canShrink reports whether something in a plan can give way.
+func canShrink(p delivery.Plan) bool {
+	for _, o := range p.Orders() {
+		if o.Cut != nil || !o.Send.IsZero() || !o.Load.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
 // expectOver is the body size in bytes above which an endpoint that has not
 // proven to take it is asked first.
 const expectOver = 900_000
 
-// carry carries out a plan. again says that a blob is missing, which is a new
-// fact.
+// carry carries out a plan. again says that a blob is missing or that a picture
+// cannot be cut, which is a new fact.
 func (t *turn) carry(ctx context.Context, plan delivery.Plan) (r delivery.Results, again bool, err error) {
 	r = delivery.Results{
 		Variants: map[content.Handle]content.Blob{}, Texts: map[content.Handle]string{},
@@ -84,7 +94,7 @@ func (t *turn) carry(ctx context.Context, plan delivery.Plan) (r delivery.Result
 		}
 		switch {
 		case o.Cut != nil:
-			t.cut(ctx, o, &r)
+			again = t.cut(ctx, o, &r) || again
 		case !o.Send.IsZero():
 			again = t.lost(o.Send) || again
 		case !o.Load.IsZero():
@@ -113,24 +123,31 @@ func (t *turn) lost(b content.Blob) bool {
 	return false
 }
 
-func (t *turn) cut(ctx context.Context, o delivery.Order, r *delivery.Results) {
+// cut makes a variant. Where that fails, deciding again with the cause finds
+// the next lower form.
+func (t *turn) cut(ctx context.Context, o delivery.Order, r *delivery.Results) (again bool) {
 	a, _ := content.AttachmentOf(o.Block())
 	v, err := t.s.a.o.Cutter.Cut(ctx, a.Original, *o.Cut)
 	if err == nil {
+		err = t.s.a.o.Store.Check(v.Digest)
+	}
+	switch {
+	case err == nil:
 		r.Variants[o.Handle] = v
-		return
+		return false
+	case ctx.Err() != nil:
+		return false // the turn ends
+	case t.lost(a.Original):
+		return true
 	}
-	why := delivery.Failed{Reason: delivery.ReasonPrepareFailed, Detail: err.Error()}
-	if t.s.a.o.Store.Check(a.Original.Digest) != nil {
-		why = delivery.Failed{Reason: delivery.ReasonMissing}
-	}
-	r.Failed[o.Handle] = why
-	if why.Reason != delivery.ReasonMissing {
-		t.stage(ctx, o.Handle, a.Original, r)
-	}
+	t.facts.Failed[o.Handle] = delivery.Failed{Reason: delivery.ReasonPrepareFailed, Detail: err.Error()}
+	return true
 }
 
 func (t *turn) load(b content.Blob) (string, bool) {
+	if t.lost(b) {
+		return "", false
+	}
 	rc, err := t.s.a.o.Store.Open(b.Digest)
 	if err != nil {
 		t.facts.Missing[b.Digest] = true
@@ -147,37 +164,25 @@ func (t *turn) load(b content.Blob) (string, bool) {
 
 // stage gives the model's tools a file. What was restored from the disk lies
 // under replayed/, and also where the conversation may have named it before.
+// The path that the lane has given the model stays the one it is given.
 func (t *turn) stage(ctx context.Context, h content.Handle, b content.Blob, r *delivery.Results) (again bool) {
 	if t.lost(b) {
 		return true
 	}
 	names := []string{string(h)}
-	if t.s.isRestored(h) {
+	if t.s.restored[h] {
 		names = append(names, "replayed/"+string(h))
 	}
+	_, ledger := t.s.ledger()
+	told, _ := ledger.Lookup(h)
 	for _, name := range names {
 		path, err := t.s.a.o.Stager.Stage(ctx, t.s.ID(), name, b)
 		if err != nil {
 			delete(r.Paths, h)
 			return false // Settle falls to a line
 		}
-		r.Paths[h] = path
-	}
-	return false
-}
-
-// isRestored reports whether h came from the disk when the session was opened.
-func (s *Session) isRestored(h content.Handle) bool {
-	s.mu.Lock()
-	turns := s.turns[:s.restored]
-	s.mu.Unlock()
-	for _, t := range turns {
-		for _, m := range t.Messages {
-			for _, b := range m.Blocks() {
-				if b.BlockHandle() == h {
-					return true
-				}
-			}
+		if r.Paths[h] == "" || r.Paths[h] != told.Note {
+			r.Paths[h] = path
 		}
 	}
 	return false

@@ -28,6 +28,9 @@ type Inlet interface {
 	// Ingest fails only when ctx ends or the store cannot be written; all
 	// else is a block with a fault. The envelopes parallel the blocks.
 	Ingest(ctx context.Context, s content.Source, sc Scope) ([]content.Block, []content.Envelope, error)
+	// Mentions returns the explicit @path tokens of a text, in order, without
+	// the "@". A token need not name a file.
+	Mentions(text string) []string
 	// Extension is the file extension that fits a block, with its dot.
 	Extension(content.Block) string
 	// Restore gives a client's block back byte for byte.

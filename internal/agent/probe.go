@@ -80,6 +80,9 @@ func (a *Agent) look(ctx context.Context, m Model, png []byte, question string) 
 	blob := content.Blob{Digest: sha256.Sum256(png), MIME: "image/png", Size: int64(len(png)), Width: 1, Height: 1}
 	p := m.Profile
 	p.Images = delivery.Capability{Answer: delivery.Yes}
+	if len(p.ImageLimits.MIMEs) == 0 {
+		p.ImageLimits.MIMEs = []string{blob.MIME} // whether it takes any is the question
+	}
 	plan := delivery.Decide(delivery.Input{Profile: p, Messages: []content.Message{{Role: content.RoleUser, Parts: []content.Part{
 		content.Image{Attachment: content.Attachment{Handle: "image-1.png", Original: blob, Prepared: blob}, Frames: 1},
 		content.Text{Handle: "text-1", Body: question},

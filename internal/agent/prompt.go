@@ -87,16 +87,9 @@ func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	message := content.Message{Role: content.RoleUser}
-	for _, src := range p.Sources {
-		blocks, envs, err := s.a.o.Inlet.Ingest(ctx, src, s.scope(p.Front))
-		if err != nil {
-			return nil, fmt.Errorf("take in the prompt: %w", err)
-		}
-		for _, b := range blocks {
-			message.Parts = append(message.Parts, b)
-		}
-		message.Envelopes = append(message.Envelopes, envs...)
+	message, notices, err := s.takeIn(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("take in the prompt: %w", err)
 	}
 	if err := s.label(ctx, message.Parts); err != nil {
 		return nil, err
@@ -109,22 +102,24 @@ func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
 		s: s, id: id, front: p.Front, strict: p.Strict, model: model, policy: s.policy(),
 		stripped: map[content.Handle]bool{}, told: map[content.Handle]bool{},
 	}
-	record := content.Turn{ID: t.id, Messages: []content.Message{message}}
-	if err := s.a.o.Recorder.BeginTurn(ctx, stored.ID, record); err != nil {
+	if err := s.a.o.Recorder.BeginTurn(ctx, stored.ID, content.Turn{ID: t.id, Messages: []content.Message{message}}); err != nil {
 		return nil, fmt.Errorf("record the prompt: %w", err)
 	}
 	// The envelopes stay on the disk; only a replay needs them.
-	record.Messages[0].Envelopes = nil
+	message.Envelopes = nil
 	s.mu.Lock()
-	s.turns = append(s.turns, record)
-	for _, old := range s.turns[:len(s.turns)-1] {
+	for _, old := range s.turns {
 		t.conversation = append(t.conversation, old.Messages...)
 	}
+	s.turns = append(s.turns, content.Turn{ID: t.id, Messages: []content.Message{message}})
 	s.mu.Unlock()
 	t.opened = len(t.conversation)
-	t.conversation = append(t.conversation, record.Messages[0])
+	t.conversation = append(t.conversation, message)
 	s.rename(ctx, message)
-	p.Front.Accepted(Accepted{Turn: t.id, Blocks: record.Messages[0].Blocks()})
+	p.Front.Accepted(Accepted{Turn: t.id, Blocks: message.Blocks()})
+	for _, n := range notices {
+		p.Front.Noticed(Noticed{Notice: n})
+	}
 	return t, nil
 }
 
@@ -158,22 +153,21 @@ const titleRunes = 60
 
 // rename titles a session after its first prompt.
 func (s *Session) rename(ctx context.Context, m content.Message) {
-	s.mu.Lock()
-	if s.stored.Title == "" {
-		s.stored.Title = title(content.Compact(m.Blocks()))
-	}
-	s.stored.Updated = s.a.o.Now()
-	s.stored.Turns++
-	for _, b := range m.Blocks() {
-		if b.Kind() == content.KindImage {
-			s.stored.Pictures++
-		}
-	}
-	stored := s.stored
-	s.mu.Unlock()
+	now := s.a.o.Now()
 	// A title is a convenience: the turn goes on without it, and the next
 	// update writes it.
-	_ = s.a.o.Recorder.UpdateSession(ctx, stored)
+	_ = s.update(ctx, func(st *Stored) {
+		if st.Title == "" {
+			st.Title = title(content.Compact(m.Blocks()))
+		}
+		st.Updated = now
+		st.Turns++
+		for _, b := range m.Blocks() {
+			if b.Kind() == content.KindImage {
+				st.Pictures++
+			}
+		}
+	})
 }
 
 func title(text string) string {

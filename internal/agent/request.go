@@ -23,8 +23,10 @@ type request struct {
 	first *provider.Error
 	// buffered is the newest whole answer.
 	buffered *answer
-	// suspects are what was taken out after a refusal, and what was said.
+	// suspects are what was taken out after a refusal, pictures how many the
+	// refused request held, refusal what was said.
 	suspects []delivery.Sent
+	pictures int
 	refusal  delivery.Failure
 	// limit is a body size that an endpoint refused to take, to be
 	// remembered when a smaller one was answered.
@@ -45,7 +47,7 @@ func (t *turn) ask(ctx context.Context) (*answer, error) {
 	for {
 		if step != delivery.StepReplay {
 			if ready, err = t.ready(ctx, r); err != nil {
-				return r.buffered, err
+				return nil, err
 			}
 		}
 		if step == delivery.StepEvict && ready.body.Len() >= r.size {
@@ -66,15 +68,17 @@ func (t *turn) ask(ctx context.Context) (*answer, error) {
 			r.first = failure
 		}
 		if failure.Failure.Kind == delivery.FailCancelled {
+			t.usage = t.usage.Plus(got.usage)
 			return got, failure
 		}
 		attempt.Failure = failure.Failure
 		r.attempts = append(r.attempts, attempt)
 		action := delivery.Next(r.attempts)
 		if action == delivery.ActAccept {
-			return t.accept(r, ready, got)
+			return t.accept(ctx, r, ready, got)
 		}
 		if action == delivery.ActFail {
+			t.usage = t.usage.Plus(got.usage)
 			return got, r.first
 		}
 		step = t.recover(r, ready, action, failure)
@@ -119,7 +123,7 @@ func (t *turn) news(ready settled) []delivery.Receipt {
 		_, inLedger := ready.ledger.Lookup(r.Handle)
 		_, isNew := changed[r.Handle]
 		stripped := r.Disposition == delivery.Stripped
-		fresh := (!inLedger || stripped) && r.Route != delivery.RouteHistory && !t.told[r.Handle]
+		fresh := (stripped || !inLedger && r.Route != delivery.RouteHistory) && !t.told[r.Handle]
 		if fresh || isNew {
 			out = append(out, r)
 		}
@@ -136,16 +140,13 @@ func (t *turn) recover(r *request, ready settled, action delivery.Action, e *pro
 	case delivery.ActReplay:
 		return delivery.StepReplay
 	case delivery.ActStripNew, delivery.ActStripAll:
-		r.refusal = e.Failure
+		r.refusal, r.pictures = e.Failure, pictures(ready.prompt)
 		for _, m := range ready.prompt.Media() {
 			if m.Proven && action == delivery.ActStripNew {
 				continue
 			}
 			t.stripped[m.Handle] = true
-			delete(t.told, m.Handle)
-			if !m.Proven {
-				r.suspects = append(r.suspects, m)
-			}
+			r.suspects = append(r.suspects, m)
 		}
 		if action == delivery.ActStripNew {
 			return delivery.StepStripNew
@@ -174,14 +175,18 @@ func (t *turn) void(r *request, got *answer, e *provider.Error) {
 	if got != nil {
 		message, got.withdrawn = got.id, true
 	}
+	said := ""
+	if e.Message != "" {
+		said = "; it said: " + e.Message
+	}
 	t.front.Voided(Voided{Message: message, Attempt: len(r.attempts) + 1, Reason: reason})
 	switch last := r.attempts[len(r.attempts)-1]; last.Failure.Kind {
 	case delivery.FailDropped:
 		t.notice(delivery.SeverityWarning, "the backend reports that it saw no picture", "sending the same request again")
 	case delivery.FailRefused:
-		t.notice(delivery.SeverityWarning, "the backend refused the request with "+t.names(r.suspects), "trying again without; it said: "+e.Message)
+		t.notice(delivery.SeverityWarning, "the backend refused the request with "+t.names(r.suspects), "trying again without"+said)
 	case delivery.FailTooLarge, delivery.FailUpload, delivery.FailOverflow:
-		t.notice(delivery.SeverityWarning, "the backend did not take a request of that size", "trying again with less: "+e.Message)
+		t.notice(delivery.SeverityWarning, "the backend did not take a request of that size", "trying again with less"+said)
 	}
 }
 
@@ -224,71 +229,35 @@ func (t *turn) dropped(ready settled, got *answer) *provider.Error {
 }
 
 // accept takes the newest buffered answer after recovery has run out.
-func (t *turn) accept(r *request, ready settled, got *answer) (*answer, error) {
+func (t *turn) accept(ctx context.Context, r *request, ready settled, got *answer) (*answer, error) {
 	t.notice(delivery.SeverityWarning, "the answer may have been given without the picture",
 		"the backend accepted "+t.names(ready.prompt.Media())+" and reports zero picture tokens; run tote probe, or choose another model")
 	if r.buffered.withdrawn {
 		if got != nil && got != r.buffered {
 			t.front.Voided(Voided{Message: got.id, Attempt: len(r.attempts) + 1, Reason: "taking the earlier answer"})
 		}
+		if r.buffered.thinking.Len() > 0 {
+			t.front.Thought(Thought{Turn: t.id, Message: r.buffered.id, Text: r.buffered.thinking.String()})
+		}
 		t.front.Text(Text{Turn: t.id, Message: r.buffered.id, Text: r.buffered.text.String()})
 	}
 	t.usage = t.usage.Plus(r.buffered.usage)
-	return r.buffered, nil
+	t.report(r.buffered)
+	// It was accepted, if not seen: the next request with it is no first
+	// sending.
+	return r.buffered, t.record(ctx, func(ctx context.Context) error {
+		return t.saveVerdicts(ctx, t.proven(ready))
+	})
 }
 
-// answered books a good answer: what it cost, and what it proves.
-func (t *turn) answered(ctx context.Context, r *request, ready settled, got *answer) error {
-	t.usage = t.usage.Plus(got.usage)
-	t.report(got)
-	var vs []Verdict
-	endpoint := t.model.Profile.Endpoint
-	seen := map[content.Kind]bool{}
-	for _, m := range ready.prompt.Media() {
-		seen[m.Kind] = true
-		if !m.Proven {
-			t.facts.Proven[m.Blob.Digest] = true
-			vs = append(vs, Verdict{Endpoint: endpoint, Digest: m.Blob.Digest, Accepted: true})
-		}
+// record runs a write that a cancelled turn makes too.
+func (t *turn) record(ctx context.Context, write func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	if err := write(ctx); err != nil {
+		return fmt.Errorf("record what the model takes: %w", err)
 	}
-	vs = append(vs, t.verdicts(r)...)
-	if len(vs) > 0 {
-		if err := t.s.a.o.Endpoints.SaveVerdicts(ctx, vs); err != nil {
-			return fmt.Errorf("record what the model takes: %w", err)
-		}
-	}
-	if r.limit > 0 {
-		if err := t.s.a.o.Endpoints.SaveLimit(ctx, endpoint, "max_request", r.limit); err != nil {
-			return fmt.Errorf("record what the model takes: %w", err)
-		}
-	}
-	if seen[content.KindImage] && t.model.Profile.Images.Evidence != delivery.EvidenceAnswered && got.usage.Image.N > 0 {
-		return t.s.a.o.Endpoints.SaveEvidence(ctx, endpoint, content.KindImage, delivery.Capability{Answer: delivery.Yes, Evidence: delivery.EvidenceAnswered})
-	}
-	t.warnIgnored(ready, got)
 	return nil
-}
-
-// verdicts are what a refusal taught, once the request without the media went
-// through.
-func (t *turn) verdicts(r *request) []Verdict {
-	var out []Verdict
-	endpoint := t.model.Profile.Endpoint
-	for _, m := range r.suspects {
-		v := Verdict{Endpoint: endpoint, Digest: m.Blob.Digest, Reason: "refused", Suspects: len(r.suspects)}
-		out = append(out, v)
-		switch r.refusal.Class {
-		case delivery.ClassBlind:
-			if m.Kind == content.KindImage {
-				out = append(out, Verdict{Endpoint: endpoint, MIME: "image/*", Reason: "takes no pictures", Suspects: 1})
-			}
-		case delivery.ClassMIME:
-			out = append(out, Verdict{Endpoint: endpoint, MIME: m.Blob.MIME, Reason: "media type not taken", Suspects: len(r.suspects)})
-		case delivery.ClassUnknown, delivery.ClassBytes, delivery.ClassEdge, delivery.ClassCount, delivery.ClassDecode,
-			delivery.ClassPlacement, delivery.ClassBody:
-		}
-	}
-	return out
 }
 
 // fewTokens is less than any backend charges for a picture.

@@ -89,6 +89,9 @@ func (t *turn) send(ctx context.Context, ready settled) (*answer, *provider.Erro
 			if !open {
 				return a, ended(ctx, a)
 			}
+			if step.err != nil && ctx.Err() != nil {
+				return a, &provider.Error{Failure: delivery.Failure{Kind: delivery.FailCancelled}, Err: ctx.Err()}
+			}
 			if step.err != nil {
 				return a, asError(step.err)
 			}

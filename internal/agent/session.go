@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"tote/internal/content"
@@ -36,12 +37,16 @@ type Session struct {
 	// turn is held by the turn that runs; waiting for it is the queue.
 	turn chan struct{}
 
+	// saving is held from reading stored to having written it, so that an
+	// older state never overwrites a newer one. It is taken before mu.
+	saving sync.Mutex
+
 	mu     sync.Mutex
 	stored Stored
 	turns  []content.Turn
-	// restored counts the turns that came from the disk: what falls back
-	// to a file from those is staged under replayed/.
-	restored int
+	// restored are the blocks that came from the disk: what falls back to a
+	// file from those is staged under replayed/. It is never changed.
+	restored map[content.Handle]bool
 	closed   bool
 	permits  map[string]bool
 	lane     lane
@@ -92,9 +97,18 @@ func (a *Agent) Open(ctx context.Context, id, agent, cwd string, dirs []string) 
 	if err != nil {
 		return nil, fmt.Errorf("open session %s: %w", id, err)
 	}
-	return &Session{
-		a: a, turn: make(chan struct{}, 1), permits: map[string]bool{}, stored: stored, turns: turns, restored: len(turns),
-	}, nil
+	s := &Session{
+		a: a, turn: make(chan struct{}, 1), permits: map[string]bool{}, stored: stored, turns: turns,
+		restored: map[content.Handle]bool{},
+	}
+	for _, t := range turns {
+		for _, m := range t.Messages {
+			for _, b := range m.Blocks() {
+				s.restored[b.BlockHandle()] = true
+			}
+		}
+	}
+	return s, nil
 }
 
 // ID returns the session's id.
@@ -112,14 +126,21 @@ func (s *Session) SetAgent(ctx context.Context, name string) error {
 	if _, err := s.a.o.Models.Model(ctx, name); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	s.stored.Agent = name
-	stored := s.stored
-	s.mu.Unlock()
-	if err := s.a.o.Recorder.UpdateSession(ctx, stored); err != nil {
+	if err := s.update(ctx, func(st *Stored) { st.Agent = name }); err != nil {
 		return fmt.Errorf("choose agent %q: %w", name, err)
 	}
 	return nil
+}
+
+// update changes what is listed of the session, in memory and on the disk.
+func (s *Session) update(ctx context.Context, change func(*Stored)) error {
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	s.mu.Lock()
+	change(&s.stored)
+	stored := s.stored
+	s.mu.Unlock()
+	return s.a.o.Recorder.UpdateSession(ctx, stored)
 }
 
 // SetMode chooses how much the turns to come may do without asking, whatever
@@ -161,11 +182,12 @@ func (s *Session) Model(ctx context.Context) (Model, error) {
 	return s.a.o.Models.Model(ctx, s.Stored().Agent)
 }
 
-// Turns returns the turns so far. The slice must not be changed.
+// Turns returns the turns so far, with the messages that the running turn has
+// recorded. The messages must not be changed.
 func (s *Session) Turns() []content.Turn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.turns[:len(s.turns):len(s.turns)]
+	return slices.Clone(s.turns)
 }
 
 // Envelopes yields what the client sent for every user block, in order.
@@ -190,6 +212,9 @@ func (s *Session) Close(ctx context.Context) error {
 }
 
 func (s *Session) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err // a prompt that was cancelled before its turn never begins
+	}
 	select {
 	case s.turn <- struct{}{}:
 		return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 
 	"tote/internal/content"
 	"tote/internal/permission"
@@ -14,6 +15,9 @@ import (
 
 // parallelCalls is how many calls of one answer run at the same time.
 const parallelCalls = 4
+
+// cancelled is what a model is told of a call that the user stopped.
+const cancelled = "cancelled by the user"
 
 // outcome is one call on its way.
 type outcome struct {
@@ -40,8 +44,13 @@ func (t *turn) runTools(ctx context.Context, calls []content.ToolCall) []*outcom
 		if o.refused != "" {
 			continue
 		}
-		t.front.ToolRunning(ToolRunning{Call: o.call})
 		slots <- struct{}{}
+		if ctx.Err() != nil {
+			<-slots
+			o.refused = cancelled
+			continue
+		}
+		t.front.ToolRunning(ToolRunning{Call: o.call})
 		// It ends with the call, which ends with ctx at the latest.
 		wg.Go(func() {
 			defer func() { <-slots }()
@@ -64,7 +73,7 @@ func (t *turn) announce(ctx context.Context, c content.ToolCall) *outcome {
 	}
 	st := t.s.Stored()
 	o.tool, o.env = tl, tool.Env{Cwd: st.Cwd, Roots: t.s.roots(), Forbidden: t.s.a.o.Forbidden}
-	req, title, err := tl.Request(json.RawMessage(c.Arguments), o.env)
+	req, title, err := o.request()
 	if err != nil {
 		t.front.ToolStarted(started)
 		o.refused = err.Error()
@@ -73,7 +82,7 @@ func (t *turn) announce(ctx context.Context, c content.ToolCall) *outcome {
 	started.Title, started.Path = title, req.Path
 	t.front.ToolStarted(started)
 	if ctx.Err() != nil {
-		o.refused = "cancelled by the user"
+		o.refused = cancelled
 		return o
 	}
 	o.refused = t.permission(ctx, c, req, title)
@@ -91,14 +100,14 @@ func (t *turn) permission(ctx context.Context, c content.ToolCall, req permissio
 		return "not permitted: " + why
 	case permission.Ask:
 	}
-	key := req.Tool + " " + req.Path + req.Detail
+	key := req.Tool + "\x00" + req.Path + "\x00" + req.Detail
 	if t.s.permitted(key) {
 		return ""
 	}
 	answer, err := t.front.Ask(ctx, Question{Call: c, Request: req, Title: title, Reason: why})
 	switch {
 	case ctx.Err() != nil:
-		return "cancelled by the user"
+		return cancelled
 	case err != nil:
 		return "not permitted: nobody could be asked"
 	case answer == PermitDeny:
@@ -109,30 +118,53 @@ func (t *turn) permission(ctx context.Context, c content.ToolCall, req permissio
 	return ""
 }
 
-// run runs a permitted call. A tool that panics costs that call only.
-func (o *outcome) run(ctx context.Context) {
+// errBroken is the end of a tool that panicked. It costs that call only.
+func (o *outcome) errBroken() error { return fmt.Errorf("the tool %s broke down", o.call.Name) }
+
+// request asks the tool what the call needs permission for.
+func (o *outcome) request() (req permission.Request, title string, err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			o.sources, o.isError = nil, true
-			o.refused = fmt.Sprintf("the tool %s broke down", o.call.Name)
+		if recover() != nil {
+			err = o.errBroken()
 		}
 	}()
-	r, err := o.tool.Run(ctx, json.RawMessage(o.call.Arguments), o.env)
+	return o.tool.Request(json.RawMessage(o.call.Arguments), o.env)
+}
+
+// run runs a permitted call. What a tool has done counts, also when the user
+// stopped the turn meanwhile.
+func (o *outcome) run(ctx context.Context) {
+	r, err := o.result(ctx)
 	switch {
-	case ctx.Err() != nil:
-		o.refused = "cancelled by the user"
-	case err != nil:
-		o.refused = err.Error()
-	default:
+	case err == nil:
 		o.sources, o.isError = r.Sources, r.IsError
+	case ctx.Err() != nil:
+		o.refused = cancelled
+	default:
+		o.refused = err.Error()
 	}
 }
 
+func (o *outcome) result(ctx context.Context) (r tool.Result, err error) {
+	defer func() {
+		if recover() != nil {
+			r, err = tool.Result{}, o.errBroken()
+		}
+	}()
+	return o.tool.Run(ctx, json.RawMessage(o.call.Arguments), o.env)
+}
+
+// resultTimeout bounds taking in and recording the results of one batch, which
+// also a cancelled turn does: a call without a result is no conversation.
+const resultTimeout = time.Minute
+
 // keepResults takes the outcomes in through the one inlet and records them, in
-// the order of the calls.
+// the order of the calls. Every call gets its result and its end, also when the
+// store cannot be written.
 func (t *turn) keepResults(ctx context.Context, outs []*outcome) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resultTimeout)
 	defer cancel()
+	var first error
 	m := content.Message{Role: content.RoleTool}
 	for _, o := range outs {
 		r := content.ToolResult{CallID: o.call.ID, Name: o.call.Name, IsError: o.isError || o.refused != ""}
@@ -144,13 +176,19 @@ func (t *turn) keepResults(ctx context.Context, outs []*outcome) error {
 		}
 		blocks, err := t.ingestResult(ctx, sources)
 		if err != nil {
-			return err
+			r.IsError, blocks = true, []content.Block{content.Text{Body: "[its output could not be kept]"}}
+			if first == nil {
+				first = err
+			}
 		}
 		r.Blocks = blocks
 		m.Parts = append(m.Parts, r)
 		t.front.ToolFinished(ToolFinished{Call: o.call, Blocks: blocks, IsError: r.IsError})
 	}
-	return t.keep(ctx, m)
+	if err := t.keep(ctx, m); err != nil && first == nil {
+		first = err
+	}
+	return first
 }
 
 // ingestResult is where the output of tools joins the conversation.

@@ -34,6 +34,9 @@ func (t *turn) run(ctx context.Context) (content.StopReason, error) {
 	}
 	for t.steps = 1; t.steps <= limit; t.steps++ {
 		a, err := t.ask(ctx)
+		if err != nil && a != nil {
+			a.calls = nil // they will not be run
+		}
 		if a != nil && !a.empty() {
 			if kerr := t.keepAnswer(ctx, a); kerr != nil {
 				return content.StopFailed, kerr
@@ -83,7 +86,11 @@ func (t *turn) learn(ctx context.Context) error {
 	for _, s := range t.specs {
 		facts.Fixed += int64(len(s.Name) + len(s.Description) + len(s.Schema))
 	}
-	facts.Overhead = t.facts.Overhead
+	// What this turn has learned so far holds to its end.
+	facts.Overhead, facts.DropHistory = t.facts.Overhead, t.facts.DropHistory
+	if n := t.facts.MaxRequest; n > 0 && (facts.MaxRequest == 0 || n < facts.MaxRequest) {
+		facts.MaxRequest = n
+	}
 	t.facts = facts
 	return t.s.enterLane(ctx, t.model)
 }
@@ -115,14 +122,12 @@ func (s *Session) enterLane(ctx context.Context, m Model) error {
 	if !current.loaded && len(rows) == 0 && len(s.Turns()) > 1 {
 		next.Generation++
 	}
-	s.mu.Lock()
-	s.lane = lane{key: next, agent: m.Name, ledger: delivery.NewLedger(rows), loaded: true}
-	s.stored.Generation = next.Generation
-	stored = s.stored
-	s.mu.Unlock()
-	if err := s.a.o.Recorder.UpdateSession(ctx, stored); err != nil {
+	if err := s.update(ctx, func(st *Stored) { st.Generation = next.Generation }); err != nil {
 		return fmt.Errorf("open a lane: %w", err)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lane = lane{key: next, agent: m.Name, ledger: delivery.NewLedger(rows), loaded: true}
 	return nil
 }
 

@@ -34,6 +34,7 @@ const (
 	config        = "internal/config"
 	app           = "internal/app"
 	frontACP      = "internal/front/acp"
+	frontACPRPC   = "internal/front/acp/rpc"
 	frontHeadless = "internal/front/headless"
 	cmdTote       = "cmd/tote"
 )
@@ -62,7 +63,8 @@ var table = []pkg{
 	{path: history, imports: []string{content, delivery}},
 	{path: agent, imports: []string{content, delivery, permission, provider, tool}, why: "it declares what it needs of store, history and ingest as interfaces"},
 	{path: config, why: "plain data"},
-	{path: frontACP, imports: []string{content, delivery, agent}},
+	{path: frontACP, imports: []string{content, delivery, permission, agent, frontACPRPC}},
+	{path: frontACPRPC, why: "the JSON-RPC half of front/acp; it knows lines and order, and nothing of agents"},
 	{path: frontHeadless, imports: []string{content, delivery, agent}},
 	{path: app, imports: core, why: "the wiring; it knows everything but the surfaces"},
 	{path: cmdTote, imports: append([]string{app, frontACP, frontHeadless}, core...), why: "flags, surfaces, exit codes"},
@@ -73,6 +75,7 @@ var table = []pkg{
 	{path: "internal/document/documenttest", imports: []string{content, delivery, document}, support: true},
 	{path: "internal/audio/audiotest", imports: []string{content, delivery, audio}, support: true},
 	{path: "internal/store/storetest", imports: []string{content, store}, support: true},
+	{path: "internal/agent/agenttest", imports: []string{content, delivery, permission, provider, tool, agent}, support: true},
 	{path: "internal/conformance", imports: core, support: true, why: "every adapter against every kind of block"},
 }
 

@@ -1,0 +1,142 @@
+package agent
+
+import (
+	"context"
+
+	"tote/internal/content"
+	"tote/internal/delivery"
+)
+
+// This file keeps what an answer taught about its endpoint. Nothing is learned
+// from a request that failed for good.
+
+// answered books a good answer: what it cost, and what it proves.
+func (t *turn) answered(ctx context.Context, r *request, ready settled, got *answer) error {
+	t.usage = t.usage.Plus(got.usage)
+	t.report(got)
+	t.warnIgnored(ready, got)
+	return t.record(ctx, func(ctx context.Context) error { return t.saveLessons(ctx, r, ready, got) })
+}
+
+func (t *turn) saveLessons(ctx context.Context, r *request, ready settled, got *answer) error {
+	endpoint := t.model.Profile.Endpoint
+	if err := t.saveVerdicts(ctx, append(t.proven(ready), t.verdicts(r)...)); err != nil {
+		return err
+	}
+	for _, l := range r.limits() {
+		if err := t.s.a.o.Endpoints.SaveLimit(ctx, endpoint, l.name, l.value); err != nil {
+			return err
+		}
+	}
+	if pictures(ready.prompt) == 0 || t.model.Profile.Images.Evidence == delivery.EvidenceAnswered || got.usage.Image.N == 0 {
+		return nil
+	}
+	return t.s.a.o.Endpoints.SaveEvidence(ctx, endpoint, content.KindImage,
+		delivery.Capability{Answer: delivery.Yes, Evidence: delivery.EvidenceAnswered})
+}
+
+func (t *turn) saveVerdicts(ctx context.Context, vs []Verdict) error {
+	if len(vs) == 0 {
+		return nil
+	}
+	return t.s.a.o.Endpoints.SaveVerdicts(ctx, vs)
+}
+
+// proven are the verdicts on the media that the endpoint has now answered with.
+func (t *turn) proven(ready settled) []Verdict {
+	var out []Verdict
+	for _, m := range ready.prompt.Media() {
+		if !m.Proven {
+			t.facts.Proven[m.Blob.Digest] = true
+			out = append(out, Verdict{Endpoint: t.model.Profile.Endpoint, Digest: m.Blob.Digest, Accepted: true})
+		}
+	}
+	return out
+}
+
+func pictures(p delivery.Prompt) int {
+	n := 0
+	for _, m := range p.Media() {
+		if m.Kind == content.KindImage {
+			n++
+		}
+	}
+	return n
+}
+
+// limit is a number to remember about an endpoint.
+type limit struct {
+	name  string
+	value int64
+}
+
+// smallestLimit is the least body size in bytes that is remembered as a limit.
+// What fails below it fails for another reason.
+const smallestLimit = 64_000
+
+// limits are the numbers that a refusal named and that explain it, and the body
+// size that an endpoint did not take.
+func (r *request) limits() []limit {
+	var out []limit
+	if r.limit >= smallestLimit {
+		out = append(out, limit{"max_request", r.limit})
+	}
+	l := r.refusal.Learned
+	if r.tooMany() {
+		out = append(out, limit{"max_count", int64(l.MaxCount)})
+	}
+	bytes, edge := false, false
+	for _, m := range r.suspects {
+		bytes, edge = bytes || r.tooHeavy(m), edge || r.tooLong(m)
+	}
+	if bytes {
+		out = append(out, limit{"max_bytes", l.MaxBytes})
+	}
+	if edge {
+		out = append(out, limit{"max_edge", int64(l.MaxEdge)})
+	}
+	return out
+}
+
+func (r *request) tooMany() bool {
+	n := r.refusal.Learned.MaxCount
+	return n > 0 && r.pictures > n
+}
+
+func (r *request) tooHeavy(m delivery.Sent) bool {
+	n := r.refusal.Learned.MaxBytes
+	return m.Kind == content.KindImage && n > 0 && m.Blob.Size > n
+}
+
+func (r *request) tooLong(m delivery.Sent) bool {
+	n := r.refusal.Learned.MaxEdge
+	return m.Kind == content.KindImage && n > 0 && max(m.Blob.Width, m.Blob.Height) > n
+}
+
+// verdicts are what a refusal taught, once the request without the media went
+// through. A picture that is over a limit that was named is cut to it next time,
+// so there is no verdict on it.
+func (t *turn) verdicts(r *request) []Verdict {
+	var out []Verdict
+	endpoint := t.model.Profile.Endpoint
+	for _, m := range r.suspects {
+		if m.Kind == content.KindImage && r.tooMany() || r.tooHeavy(m) || r.tooLong(m) {
+			continue
+		}
+		delete(t.facts.Proven, m.Blob.Digest)
+		out = append(out, Verdict{Endpoint: endpoint, Digest: m.Blob.Digest, Reason: "refused", Suspects: len(r.suspects)})
+		switch r.refusal.Class {
+		case delivery.ClassBlind:
+			// Words alone do not make an endpoint blind that has been
+			// seen to look at pictures.
+			if e := t.model.Profile.Images.Evidence; m.Kind == content.KindImage && e != delivery.EvidenceAnswered && e != delivery.EvidenceProbe {
+				out = append(out, Verdict{Endpoint: endpoint, MIME: "image/*", Reason: "takes no pictures", Suspects: 1})
+			}
+		case delivery.ClassMIME:
+			out = append(out, Verdict{Endpoint: endpoint, MIME: m.Blob.MIME, Reason: "media type not taken", Suspects: len(r.suspects)})
+		case delivery.ClassUnknown, delivery.ClassBytes, delivery.ClassEdge, delivery.ClassCount, delivery.ClassDecode,
+			delivery.ClassPlacement, delivery.ClassBody:
+		}
+	}
+	return out
+}
