@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"tote/internal/content"
@@ -158,7 +159,7 @@ func (s *Session) rename(ctx context.Context, m content.Message) {
 	// update writes it.
 	_ = s.update(ctx, func(st *Stored) {
 		if st.Title == "" {
-			st.Title = title(content.Compact(m.Blocks()))
+			st.Title = titleOf(m.Blocks())
 		}
 		st.Updated = now
 		st.Turns++
@@ -168,6 +169,18 @@ func (s *Session) rename(ctx context.Context, m content.Message) {
 			}
 		}
 	})
+}
+
+// titleOf titles a session by what the user wrote, else by what was attached.
+func titleOf(blocks []content.Block) string {
+	for _, b := range blocks {
+		if t, ok := b.(content.Text); ok {
+			if s := title(t.Body); strings.TrimSpace(s) != "" {
+				return s
+			}
+		}
+	}
+	return title(content.Compact(blocks))
 }
 
 func title(text string) string {

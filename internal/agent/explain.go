@@ -1,0 +1,58 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"tote/internal/delivery"
+	"tote/internal/provider"
+)
+
+// Explain puts an error into the three things that a surface shows: a word that
+// scripts may branch on, what went wrong, and what the user can do about it, ""
+// for nothing. The kinds of failed requests are those of
+// [delivery.FailureKind]; further ones are strict, empty, closed, timeout,
+// cancelled, storage and failed. The message keeps its line breaks and may hold
+// any character, so a surface cleans it.
+func Explain(err error) (kind, message, hint string) {
+	var e *provider.Error
+	var file *fs.PathError
+	switch {
+	case errors.Is(err, ErrStrict):
+		return "strict", "not sent: something would not be delivered whole", "see the receipts, or leave out the strict setting"
+	case errors.Is(err, ErrEmpty):
+		return "empty", err.Error(), "give a prompt, a file, or both"
+	case errors.Is(err, ErrClosed):
+		return "closed", err.Error(), ""
+	case errors.As(err, &e):
+		return explainRequest(e)
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout", err.Error(), "allow more time"
+	case errors.Is(err, context.Canceled):
+		return "cancelled", err.Error(), ""
+	case noSpace(err):
+		return "storage", err.Error(), "make room on the disk that holds tote's data"
+	case errors.As(err, &file):
+		return "storage", err.Error(), "look at the permissions and the free space of " + file.Path
+	}
+	return "failed", err.Error(), ""
+}
+
+func explainRequest(e *provider.Error) (kind, message, hint string) {
+	kind, hint = e.Failure.Kind.String(), e.Hint
+	if e.Failure.Kind == delivery.FailStream && hint == "" {
+		hint = "what had arrived is kept; ask it to go on"
+	}
+	return kind, e.Error(), hint
+}
+
+// noSpace tells a full disk also where a database reports it in words.
+func noSpace(err error) bool {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EFBIG) || errors.Is(err, syscall.EDQUOT) {
+		return true
+	}
+	return strings.Contains(err.Error(), "no space left") || strings.Contains(err.Error(), "database or disk is full")
+}
