@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"tote/internal/content"
 )
@@ -39,6 +40,10 @@ func (in *Inlet) embedded(ctx context.Context, s content.Source, p content.Embed
 		return one(faulty(cl, content.FaultTooLarge, tooLarge(size, in.limit))), nil
 	}
 	data := []byte(p.Text)
+	if !utf8.Valid(data) {
+		cl.as = 0 // no JSON gives such a string; its bytes have to tell
+		return in.attach(ctx, data, cl)
+	}
 	blob, err := in.put(ctx, data)
 	if err != nil {
 		return taken{}, err
@@ -62,13 +67,16 @@ func (in *Inlet) text(ctx context.Context, c class, cl claim) (content.Block, er
 	if c.charset == "" {
 		return b, nil
 	}
-	utf8, err := in.put(ctx, c.text)
+	prepared, err := in.put(ctx, c.text)
 	if err != nil {
 		return nil, err
 	}
-	utf8.MIME = c.mime
+	prepared.MIME = c.mime
 	b.Original.MIME = c.mime + "; charset=" + c.charset
-	b.Prepared, b.Detail = utf8, "read as "+c.charset
+	b.Prepared, b.Detail = prepared, "read as "+c.charset
+	if c.charset == cutUTF8 {
+		b.Detail = "its last character is cut off"
+	}
 	return b, nil
 }
 

@@ -41,6 +41,9 @@ func controls(data []byte) int {
 	return n
 }
 
+// cutUTF8 is the character set of UTF-8 that ends inside a character.
+const cutUTF8 = "utf-8"
+
 // decodeText gives the UTF-8 form of a text and the character set that it was
 // written in, "" where it is UTF-8 already. ok is false for bytes that are no
 // text in any set that can be told. hint is the declared character set.
@@ -52,7 +55,7 @@ func decodeText(data []byte, hint string) (text []byte, charset string, ok bool)
 		return data, "", true
 	}
 	if text, ok := cutRune(data); ok {
-		return text, "utf-8 with its last character cut off", true
+		return text, cutUTF8, true
 	}
 	for _, u := range [...]struct {
 		order binary.ByteOrder
@@ -68,8 +71,8 @@ func decodeText(data []byte, hint string) (text []byte, charset string, ok bool)
 	if bytes.IndexByte(data, 0) >= 0 || controls(data) > 0 {
 		return nil, "", false
 	}
-	if text, ok := fromCharmap(data, hint); ok {
-		return text, strings.ToLower(hint), true
+	if text, charset, ok := fromCharmap(data, hint); ok {
+		return text, charset, true
 	}
 	return fromLatin1(data)
 }
@@ -174,19 +177,20 @@ func fromUTF32(data []byte, order binary.ByteOrder) ([]byte, bool) {
 
 // fromCharmap decodes one of the single-byte sets by the name that the sender
 // declared.
-func fromCharmap(data []byte, name string) ([]byte, bool) {
+func fromCharmap(data []byte, name string) (text []byte, charset string, ok bool) {
 	want := plainName(name)
 	if want == "" {
-		return nil, false
+		return nil, "", false
 	}
 	for _, e := range charmap.All {
 		m, ok := e.(*charmap.Charmap)
 		if !ok || plainName(m.String()) != want {
 			continue
 		}
-		return decodeMap(data, m)
+		text, ok = decodeMap(data, m)
+		return text, strings.ReplaceAll(strings.ToLower(m.String()), " ", "-"), ok
 	}
-	return nil, false
+	return nil, "", false
 }
 
 // plainName drops what spellings of a character set differ in.

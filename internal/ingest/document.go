@@ -19,9 +19,7 @@ const (
 // document makes a block of a file that is neither picture, sound nor text.
 func (in *Inlet) document(ctx context.Context, data []byte, cl claim) (content.Block, error) {
 	b := content.Document{Attachment: cl.att}
-	if cl.as == content.KindImage {
-		b.Detail = "sent as a picture, but it is " + b.Original.MIME
-	}
+	b.Detail = mislabelled(cl, b.Original.MIME)
 	if b.Original.MIME != pdfType {
 		b.Prepared = b.Original
 		return b, nil
@@ -89,5 +87,14 @@ func (in *Inlet) sound(data []byte, cl claim) content.Block {
 		b.Millis = info.Duration.Milliseconds()
 		b.Original.MIME, b.Prepared.MIME = info.MIME, info.MIME
 	}
+	b.Detail = mislabelled(cl, b.Original.MIME)
 	return b
+}
+
+// mislabelled tells that a picture block held something else.
+func mislabelled(cl claim, mime string) string {
+	if cl.as != content.KindImage {
+		return ""
+	}
+	return "sent as a picture, but it is " + mime
 }

@@ -9,9 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
+	"tote/internal/audio/audiotest"
 	"tote/internal/content"
+	"tote/internal/document/documenttest"
 	"tote/internal/imaging/imagingtest"
 	"tote/internal/ingest"
 )
@@ -367,6 +370,38 @@ func TestOtherKinds(t *testing.T) {
 	}
 }
 
+func TestDocumentsAndSound(t *testing.T) {
+	store := newMemory()
+	in := ingest.New(store, ingest.Options{})
+	pdf := documenttest.PDF(3, "hello from the page")
+	doc := takeOne(t, in, flag(content.Bytes{Data: pdf}), ingest.Scope{}).(content.Document)
+	result{content.KindDocument, "application/pdf", 0}.check(t, doc)
+	if text := string(store.get(t, doc.Text)); doc.Pages != 3 || doc.Text.MIME != "text/plain" || !strings.Contains(text, "hello from the page") {
+		t.Errorf("%d pages, text %q", doc.Pages, text)
+	}
+	locked := documenttest.File("/Root 1 0 R /Encrypt << /Filter /Standard >>",
+		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /Parent 2 0 R >>")
+	for name, c := range map[string]struct {
+		data []byte
+		want content.Fault
+	}{"encrypted": {locked, content.FaultEncrypted}, "cut": {imagingtest.Truncated(pdf), content.FaultDamaged}} {
+		b := takeOne(t, in, flag(content.Bytes{Data: c.data}), ingest.Scope{})
+		a := result{content.KindDocument, "application/pdf", c.want}.check(t, b)
+		if a.Detail == "" || a.Original.IsZero() || !b.(content.Document).Text.IsZero() {
+			t.Errorf("%s: %+v", name, b)
+		}
+	}
+	// A PDF in a picture block is a document and says what happened.
+	a := result{content.KindDocument, "application/pdf", 0}.check(t, takeOne(t, in, acp(b64(pdf), content.KindImage, "image/png"), ingest.Scope{}))
+	if a.Detail != "sent as a picture, but it is application/pdf" {
+		t.Errorf("detail %q", a.Detail)
+	}
+	s := takeOne(t, in, acp(b64(audiotest.WAV(200*time.Millisecond, 440)), content.KindAudio, "audio/x-wav"), ingest.Scope{}).(content.Audio)
+	if s.Millis != 200 || s.Prepared.MIME != "audio/wav" || s.Declared != "audio/x-wav" {
+		t.Errorf("%+v", s)
+	}
+}
+
 func TestCharacterSets(t *testing.T) {
 	store := newMemory()
 	in := ingest.New(store, ingest.Options{})
@@ -404,8 +439,8 @@ func TestCharacterSets(t *testing.T) {
 		"utf-16 svg":     {utf16of(`<svg xmlns="http://www.w3.org/2000/svg"/>`, false, "\xff\xfe"), "", "image/svg+xml; charset=utf-16le", `<svg xmlns="http://www.w3.org/2000/svg"/>`},
 		"latin-1":        {latin(german), "", "text/plain; charset=iso-8859-1", german},
 		"windows-1252":   {[]byte("price: 10 \x80, \x93quoted\x94\n"), "", "text/plain; charset=windows-1252", "price: 10 €, “quoted”\n"},
-		"declared":       {[]byte("\xcf\xf0\xe8\xe2\xe5\xf2\n"), "text/plain; charset=windows-1251", "text/plain; charset=windows-1251", "Привет\n"},
-		"cut":            {[]byte(german + "\xc3"), "", "text/plain; charset=utf-8 with its last character cut off", german + "\ufffd"},
+		"declared":       {[]byte("\xcf\xf0\xe8\xe2\xe5\xf2\n"), `text/plain; charset="CP1251"`, "text/plain; charset=windows-1251", "Привет\n"},
+		"cut":            {[]byte(german + "\xc3"), "", "text/plain; charset=utf-8", german + "\ufffd"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := result{content.KindResourceText, c.mime, 0}.check(t, takeOne(t, in, acp(b64(c.data), content.KindDocument, c.declared), ingest.Scope{}))

@@ -25,8 +25,9 @@ const windows = "windows"
 //
 // Refused are NUL characters, and on Windows what does not name a plain file:
 // devices and pipes ("\\.\", CON, NUL, COM1 and the like, with any ending),
-// alternate data streams, names that end in a dot or a blank (Windows drops
-// them, so that they name another file), and paths relative to a drive.
+// alternate data streams, control characters, names that end in a dot or a blank
+// (Windows drops them, so that they name another file), and paths relative to a
+// drive.
 func ParsePath(goos, raw, home, cwd string) (string, error) {
 	p, err := parsePath(goos, raw, home, cwd)
 	if err != nil {
@@ -45,6 +46,7 @@ var (
 	errDriveRel   = errors.New("it is relative to a drive")
 	errDevice     = errors.New("it names a device")
 	errStream     = errors.New("it names an alternate data stream")
+	errControl    = errors.New("a name in it holds a control character")
 	errBlankEnd   = errors.New("a name in it ends in a dot or a blank")
 	errShareShort = errors.New("it names no share")
 )
@@ -308,6 +310,9 @@ func windowsVolume(s string) (vol, rest string, err error) {
 func windowsName(name string) error {
 	if strings.IndexByte(name, ':') >= 0 {
 		return errStream
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return r < 0x20 }) {
+		return errControl
 	}
 	if c := name[len(name)-1]; c == '.' || c == ' ' {
 		return errBlankEnd

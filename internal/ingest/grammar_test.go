@@ -112,6 +112,7 @@ func TestParsePath(t *testing.T) {
 		{"windows", `\\host`, refused},
 		{"windows", "file:///x/a.png", refused},
 		{"windows", "C:\\a\x00b", refused},
+		{"windows", "C:\\a\rb", refused},
 	} {
 		home, cwd := "/home/u", "/work"
 		if c.os == "windows" {

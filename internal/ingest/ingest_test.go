@@ -21,6 +21,7 @@ import (
 	"tote/internal/content"
 	"tote/internal/imaging/imagingtest"
 	"tote/internal/ingest"
+	"tote/internal/store"
 )
 
 // memory is a store of blobs in memory.
@@ -192,10 +193,10 @@ func TestTextIsVerbatim(t *testing.T) {
 
 // The same picture is the same attachment whichever way it comes.
 func TestInletsAgree(t *testing.T) {
-	store, dir := newMemory(), realDir(t)
-	in := ingest.New(store, ingest.Options{})
+	blobs, dir := newMemory(), realDir(t)
+	in := ingest.New(blobs, ingest.Options{})
 	sc := ingest.Scope{Cwd: dir, Roots: []string{dir}}
-	big := imagingtest.Screenshot(2400, 900, 7)
+	big := imagingtest.Screenshot(2100, 160, 7)
 	for name, data := range map[string][]byte{
 		"small.png": picture(), "big.png": big, "turned.jpg": imagingtest.JPEG(imagingtest.Corners(40, 20), 6),
 		"text.txt": []byte("grüße\n"), "cut.png": imagingtest.Truncated(big), "moving.gif": imagingtest.AnimatedGIF(),
@@ -281,9 +282,9 @@ func TestLimitsBeforeDecoding(t *testing.T) {
 // which file was lost.
 func TestStoreFailureNamesTheFile(t *testing.T) {
 	dir, full := realDir(t), errors.New("no space left on device")
-	store := newMemory()
-	store.full = full
-	in := ingest.New(store, ingest.Options{})
+	blobs := newMemory()
+	blobs.full = full
+	in := ingest.New(blobs, ingest.Options{})
 	p := write(t, dir, "shot.png", picture())
 	for _, s := range []content.Source{
 		flag(content.Path{Path: p}),
@@ -311,8 +312,8 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestBroken(t *testing.T) {
-	store := newMemory()
-	in := ingest.New(store, ingest.Options{})
+	blobs := newMemory()
+	in := ingest.New(blobs, ingest.Options{})
 	raw := []byte(`{"type":"x","data":7}`)
 	for as, want := range map[content.Kind]content.Kind{
 		content.KindImage: content.KindImage, content.KindAudio: content.KindAudio, content.KindDocument: content.KindDocument,
@@ -325,7 +326,7 @@ func TestBroken(t *testing.T) {
 		if got := blocks[0].Kind(); got != want {
 			t.Errorf("%s became %s, want %s", as, got, want)
 		}
-		back, err := ingest.Restore(envs[0], store)
+		back, err := ingest.Restore(envs[0], blobs)
 		if err != nil || !bytes.Equal(back, raw) {
 			t.Errorf("%s: restored %q, %v", as, back, err)
 		}
@@ -335,7 +336,7 @@ func TestBroken(t *testing.T) {
 				t.Errorf("link: %+v", b)
 			}
 		case content.Opaque:
-			if got := store.get(t, b.Raw); !bytes.Equal(got, raw) {
+			if got := blobs.get(t, b.Raw); !bytes.Equal(got, raw) {
 				t.Errorf("opaque holds %q", got)
 			}
 		default:
@@ -351,14 +352,14 @@ func TestBroken(t *testing.T) {
 }
 
 func TestOpaqueIsVerbatim(t *testing.T) {
-	store := newMemory()
-	in := ingest.New(store, ingest.Options{})
+	blobs := newMemory()
+	in := ingest.New(blobs, ingest.Options{})
 	raw := []byte(`{ "type":"hologram", "data":"AAAA" }`)
 	s := acp(content.Unknown{Type: "hologram", Raw: raw}, content.KindOpaque, "")
 	s.Client = content.ClientBlock{Raw: raw}
 	blocks, envs := take(t, in, s, ingest.Scope{})
 	b, ok := blocks[0].(content.Opaque)
-	if !ok || b.Type != "hologram" || !bytes.Equal(store.get(t, b.Raw), raw) {
+	if !ok || b.Type != "hologram" || !bytes.Equal(blobs.get(t, b.Raw), raw) {
 		t.Errorf("got %+v", blocks[0])
 	}
 	if e := envs[0]; e.Spelling != content.SpellingStored || e.Payload != b.Raw.Digest {
@@ -367,8 +368,8 @@ func TestOpaqueIsVerbatim(t *testing.T) {
 }
 
 func TestCrop(t *testing.T) {
-	store := newMemory()
-	in := ingest.New(store, ingest.Options{})
+	blobs := newMemory()
+	in := ingest.New(blobs, ingest.Options{})
 	whole := takeOne(t, in, flag(content.Bytes{Data: imagingtest.PNG(imagingtest.Corners(3000, 2000))}), ingest.Scope{}).(content.Image)
 	if !whole.Changes.Has(content.ChangeShrunk) || whole.Detail != "shrunk from 3000x2000 to 2000x1333" {
 		t.Errorf("prepared: %q, %q", whole.Changes, whole.Detail)
@@ -395,7 +396,7 @@ func TestCrop(t *testing.T) {
 	if got.Name != "image-1.png crop 1400,900,200,100" || got.Original.Width != 200 || got.Original.Height != 100 || got.Original != got.Prepared {
 		t.Errorf("crop: %+v", got)
 	}
-	img, _, err := image.Decode(bytes.NewReader(store.get(t, got.Prepared)))
+	img, _, err := image.Decode(bytes.NewReader(blobs.get(t, got.Prepared)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -427,3 +428,26 @@ func (discard) PutBytes(context.Context, []byte) (content.Digest, error) {
 }
 
 func (discard) ReadAll(content.Digest, int64) ([]byte, error) { return nil, errors.New("kept nothing") }
+
+// The real store keeps what the memory of these tests keeps.
+func TestRealStore(t *testing.T) {
+	blobs, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = blobs.Close() }) // nothing is written after the test
+	data := imagingtest.Screenshot(1600, 900, 3)
+	enc := base64.StdEncoding.EncodeToString(data)
+	s := acp(content.Base64{Data: []byte(enc)}, content.KindImage, "image/png")
+	s.Client = client("1", enc, "")
+	raw := bytes.Clone(s.Client.Raw)
+	blocks, envs := take(t, ingest.New(blobs, ingest.Options{}), s, ingest.Scope{})
+	for _, b := range content.Blobs(blocks[0]) {
+		if size, err := blobs.Size(b.Digest); err != nil || size != b.Size {
+			t.Errorf("%+v: %d bytes, %v", b, size, err)
+		}
+	}
+	if back, err := ingest.Restore(envs[0], blobs); err != nil || !bytes.Equal(back, raw) {
+		t.Errorf("restored %d bytes of %d, %v", len(back), len(raw), err)
+	}
+}

@@ -341,6 +341,16 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// Text that no JSON string can hold is told by its bytes.
+func TestEmbeddedBytes(t *testing.T) {
+	in := ingest.New(newMemory(), ingest.Options{})
+	for text, want := range map[string]content.Kind{"caf\xe9 au lait": content.KindResourceText, "\xff\xd8\x00\x01": content.KindDocument} {
+		if b := takeOne(t, in, acp(content.EmbeddedText{Text: text}, content.KindResourceText, ""), ingest.Scope{}); b.Kind() != want {
+			t.Errorf("%q: %s", text, b.Kind())
+		}
+	}
+}
+
 func ExampleMentions() {
 	fmt.Println(ingest.Mentions(`compare @a.png with @"b 2.png", please @somebody`))
 	// Output: [a.png b 2.png somebody]
