@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -23,9 +24,13 @@ const maxEarlier = 20
 type sight struct {
 	// lines are sentences about it.
 	lines []string
-	// text is the prompt's text, all the text of the request, both in
+	// text is the prompt's prose, all the text of the request, both in
 	// characters.
 	text, all int
+	// open is the label of a file whose text is being read, file how many
+	// characters of it came, "" and 0 outside.
+	open string
+	file int
 	// tokens is the price of the pictures.
 	tokens int
 }
@@ -36,6 +41,7 @@ func look(ctx context.Context, r request) sight {
 	start, _ := r.turn()
 	results, resultText, picture, earlier, untold := 0, 0, 0, 0, 0
 	for i, m := range r.Messages {
+		ends := m.ends()
 		for _, p := range m.Content {
 			n := utf8.RuneCountInString(p.Text)
 			s.all += n
@@ -62,9 +68,10 @@ func look(ctx context.Context, r request) sight {
 			case m.Role == "tool":
 				resultText += n
 			case m.Role == "user":
-				s.text += n
+				s.read(p.Text, n, ends)
 			}
 		}
+		s.closeFile()
 		if m.Role == "tool" && i >= start {
 			results++
 		}
@@ -81,6 +88,50 @@ func look(ctx context.Context, r request) sight {
 func (s *sight) add(format string, args ...any) {
 	s.lines = append(s.lines, fmt.Sprintf(format, args...))
 }
+
+// read tells the user's own words from labels, and from the text of files that
+// stands between a label and the mark of its end.
+func (s *sight) read(text string, n int, ends map[string]bool) {
+	if s.open != "" {
+		if text == endOf(s.open) {
+			s.closeFile()
+			return
+		}
+		s.file += n
+		return
+	}
+	m := labelled.FindStringSubmatch(text)
+	switch {
+	case m == nil:
+		s.text += n
+	case ends[endOf(m[1])]:
+		s.open = m[1]
+	}
+}
+
+// closeFile tells of the file whose text was read.
+func (s *sight) closeFile() {
+	if s.open != "" {
+		s.add("Text of %s: %d characters.", s.open, s.file)
+	}
+	s.open, s.file = "", 0
+}
+
+func endOf(label string) string { return "[end of " + label + "]" }
+
+// ends are the marks in a message at which the text of a file ends.
+func (m message) ends() map[string]bool {
+	out := map[string]bool{}
+	for _, p := range m.Content {
+		if strings.HasPrefix(p.Text, "[end of ") {
+			out[p.Text] = true
+		}
+	}
+	return out
+}
+
+// labelled is the line that stands before an attachment, or in its place.
+var labelled = regexp.MustCompile(`^\[([a-z_]+-[0-9]+(?:\.[A-Za-z0-9.]+)?)[:, ][^\n]*\]$`)
 
 func (s *sight) seeFile(p part) {
 	mime, payload, ok := splitDataURI(p.File.Data)
@@ -147,7 +198,7 @@ func decode(payload string) ([]byte, error) {
 }
 
 // sentences is the answer, one piece to stream each.
-func (s sight) sentences() []string {
+func (s *sight) sentences() []string {
 	out := []string{
 		"This is the offline provider of tote. ",
 		"It is no language model: it only says what reached it.\n",
