@@ -14,9 +14,9 @@ const refused = "\x00refused"
 func TestParsePath(t *testing.T) {
 	for _, c := range []struct{ os, raw, want string }{
 		// Unix: plain, blanks, escapes, quotes.
-		{"linux", "a.png", "/work/a.png"},
+		{"linux", "a.png", "/proj/a.png"},
 		{"linux", "/x/a.png", "/x/a.png"},
-		{"linux", "./b/../a.png", "/work/a.png"},
+		{"linux", "./b/../a.png", "/proj/a.png"},
 		{"linux", "/x/../../a", "/a"},
 		{"linux", "/x/my file.png", "/x/my file.png"},
 		{"linux", `/x/my\ file.png`, "/x/my file.png"},
@@ -26,8 +26,8 @@ func TestParsePath(t *testing.T) {
 		{"linux", `"/x/a\"b\n.png"`, `/x/a"b\n.png`},
 		{"linux", `'/x/it'\''s.png'`, "/x/it's.png"},
 		{"linux", `'/x/it'"'"'s.png'`, "/x/it's.png"},
-		{"linux", `it's.png`, "/work/it's.png"},
-		{"linux", `'open`, "/work/'open"},
+		{"linux", `it's.png`, "/proj/it's.png"},
+		{"linux", `'open`, "/proj/'open"},
 		{"linux", ` /x/a.png` + "\n", "/x/a.png"},
 		{"linux", `/x/a\ `, "/x/a "},
 		{"linux", `/x/a\\ `, `/x/a\`},
@@ -36,10 +36,10 @@ func TestParsePath(t *testing.T) {
 		{"linux", "~", "/home/u"},
 		{"linux", "~/a.png", "/home/u/a.png"},
 		{"linux", `~/my\ a.png`, "/home/u/my a.png"},
-		{"linux", "~other/a.png", "/work/~other/a.png"},
-		{"linux", "'~/a.png'", "/work/~/a.png"},
+		{"linux", "~other/a.png", "/proj/~other/a.png"},
+		{"linux", "'~/a.png'", "/proj/~/a.png"},
 		{"darwin", `/Users/u/Desktop/a\ b.png `, "/Users/u/Desktop/a b.png"},
-		{"linux", `C:\x`, "/work/C:x"},
+		{"linux", `C:\x`, "/proj/C:x"},
 		{"linux", "", refused},
 		{"linux", "  ", refused},
 		{"linux", "''", refused},
@@ -66,7 +66,7 @@ func TestParsePath(t *testing.T) {
 		// Windows.
 		{"windows", `C:\x\a.png`, `C:\x\a.png`},
 		{"windows", `c:/x/a.png`, `C:\x\a.png`},
-		{"windows", `a.png`, `C:\work\a.png`},
+		{"windows", `a.png`, `C:\proj\a.png`},
 		{"windows", `b\..\..\..\a.png`, `C:\a.png`},
 		{"windows", `\x\a.png`, `C:\x\a.png`},
 		{"windows", `"C:\my files\a.png"`, `C:\my files\a.png`},
@@ -114,9 +114,9 @@ func TestParsePath(t *testing.T) {
 		{"windows", "C:\\a\x00b", refused},
 		{"windows", "C:\\a\rb", refused},
 	} {
-		home, cwd := "/home/u", "/work"
+		home, cwd := "/home/u", "/proj"
 		if c.os == "windows" {
-			home, cwd = `C:\Users\u`, `C:\work`
+			home, cwd = `C:\Users\u`, `C:\proj`
 		}
 		got, err := ingest.ParsePath(c.os, c.raw, home, cwd)
 		if err != nil {
@@ -142,9 +142,9 @@ func FuzzParsePath(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		for _, goos := range []string{"linux", "darwin", "windows"} {
-			home, cwd := "/home/u", "/work"
+			home, cwd := "/home/u", "/proj"
 			if goos == "windows" {
-				home, cwd = `C:\Users\u`, `C:\work`
+				home, cwd = `C:\Users\u`, `C:\proj`
 			}
 			got, err := ingest.ParsePath(goos, raw, home, cwd)
 			if err != nil {
