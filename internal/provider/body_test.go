@@ -124,7 +124,9 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func pictures(n int, size int64) provider.Body {
+// pictures is a body with n pictures of 500 KB.
+func pictures(n int) provider.Body {
+	const size = 500_000
 	var segs []delivery.Segment
 	for i := range n {
 		d := content.Digest(sha256.Sum256([]byte{byte(i)}))
@@ -153,7 +155,7 @@ func TestBodyStreamsThroughTheClient(t *testing.T) {
 		providertest.Events(providertest.End("stop"), providertest.Done)(w, r, nil)
 	}))
 	defer s.Close()
-	body := pictures(60, 500_000)
+	body := pictures(60)
 	c := provider.NewClient(provider.Options{BaseURL: s.URL})
 	_, err := collect(c.Stream(t.Context(), "x", body, readNothing))
 	if err != nil {
@@ -175,7 +177,7 @@ func heap() int64 {
 }
 
 func BenchmarkBody(b *testing.B) {
-	body := pictures(60, 500_000)
+	body := pictures(60)
 	b.SetBytes(body.Len())
 	b.ReportAllocs()
 	for b.Loop() {

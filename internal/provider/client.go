@@ -138,7 +138,7 @@ func (c *Client) post(ctx context.Context, path string, body Body) (*Answer, err
 		cancel(nil)
 		return nil, err
 	}
-	resp, err := c.http.Do(req)
+	resp, err := c.http.Do(req) //nolint:bodyclose // the Answer closes it
 	if err != nil {
 		err = c.transportError(ctx, err, up)
 		w.stop()
@@ -150,7 +150,7 @@ func (c *Client) post(ctx context.Context, path string, body Body) (*Answer, err
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		return a, nil
 	}
-	defer a.Close()
+	defer func() { _ = a.Close() }() // what was read counts
 	return nil, c.statusError(resp, a)
 }
 

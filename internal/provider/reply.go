@@ -154,14 +154,3 @@ func joined(loc []any) string {
 func (r *reply) words() string {
 	return strings.ToLower(r.message) + "\n" + strings.Join(r.codes, "\n") + "\n" + r.param
 }
-
-func (r *reply) hasCode(codes ...string) bool {
-	for _, have := range r.codes {
-		for _, want := range codes {
-			if have == want {
-				return true
-			}
-		}
-	}
-	return false
-}

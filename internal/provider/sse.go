@@ -115,10 +115,7 @@ func (e *Events) Next() (ServerEvent, error) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return ServerEvent{}, err
 		}
-		if !e.begun {
-			line = bytes.TrimPrefix(line, []byte("\uFEFF"))
-			e.begun = true
-		}
+		line = e.unmarked(line)
 		if err != nil {
 			return e.last(ev, line, has)
 		}
@@ -130,21 +127,36 @@ func (e *Events) Next() (ServerEvent, error) {
 			ev = ServerEvent{}
 			continue
 		}
-		name, value := field(line)
-		switch name {
+		switch name, value := field(line); name {
 		case "data":
 			if has {
 				e.data = append(e.data, '\n')
 			}
-			if len(e.data)+len(value) > MaxLine {
+			if has = true; !e.add(value) {
 				return ServerEvent{}, ErrLineTooLong
 			}
-			e.data = append(e.data, value...)
-			has = true
 		case "event":
 			ev.Name = string(value)
 		}
 	}
+}
+
+// unmarked drops the byte order mark of the first line.
+func (e *Events) unmarked(line []byte) []byte {
+	if !e.begun {
+		e.begun = true
+		return bytes.TrimPrefix(line, []byte("\uFEFF"))
+	}
+	return line
+}
+
+// add takes a line of data. It returns false when the event is too long.
+func (e *Events) add(line []byte) bool {
+	if len(e.data)+len(line) > MaxLine {
+		return false
+	}
+	e.data = append(e.data, line...)
+	return true
 }
 
 // last ends the stream. line is what stands behind the last line end.

@@ -51,7 +51,7 @@ func (c *Client) exchange(ctx context.Context, path string, body Body, read Read
 	if err != nil {
 		return err
 	}
-	defer a.Close()
+	defer func() { _ = a.Close() }() // what was read counts
 	err = read(a, emit)
 	var e *Error
 	if err == nil || errors.As(err, &e) {

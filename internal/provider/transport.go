@@ -153,8 +153,7 @@ func cancelled(cause error) *Error {
 
 // withoutURL takes the address out of an error: it may hold a key.
 func withoutURL(err error) error {
-	var ue *url.Error
-	if errors.As(err, &ue) {
+	if ue, ok := errors.AsType[*url.Error](err); ok {
 		return ue.Err
 	}
 	return err

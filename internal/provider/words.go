@@ -193,7 +193,7 @@ func edgeBeforePixels(words string, l *delivery.Learned) {
 
 // bodyMax learns the largest request body from the usual sentences.
 func bodyMax(words string) int64 {
-	for _, marker := range []string{"exceeds the limit: ", "limit: ", "limit (", "limit of ", "maximum allowed size of ", "maximum size of "} {
+	for _, marker := range []string{"exceeds the limit: ", "limit: ", "limit is ", "limit (", "limit of ", "maximum allowed size of ", "maximum size of "} {
 		if n := numberAfter(words, marker); n >= 10_000 {
 			return n
 		}

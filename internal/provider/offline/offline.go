@@ -3,8 +3,7 @@ package offline
 import (
 	"context"
 	"errors"
-	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -109,7 +108,7 @@ func (d dialer) dial(context.Context, string, string) (net.Conn, error) {
 	client, server := net.Pipe()
 	s := &http.Server{
 		Handler: d.handler, ReadHeaderTimeout: time.Minute,
-		ErrorLog: log.New(io.Discard, "", 0), // it would go to the terminal
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // it would go to the terminal
 	}
 	// Serve returns at the second Accept; the connection it started ends
 	// when the client closes its side, which it does after one request.

@@ -133,10 +133,8 @@ func (c *collector) data(raw []byte) error {
 			return c.failed(provider.Unreadable("a chunk of the answer has another form: " + typed.Value))
 		}
 	}
-	for _, e := range []json.RawMessage{ch.Error, ch.XGroq.Error} {
-		if present(e) {
-			return c.failed(provider.Rejection(200, raw))
-		}
+	if present(ch.Error) || present(ch.XGroq.Error) || str(ch.Object) == "error" {
+		return c.failed(provider.Rejection(200, raw))
 	}
 	if c.id == "" {
 		c.id = ch.ID
@@ -251,6 +249,9 @@ func (c *collector) find(d *callDelta) *call {
 
 // finish ends an answer that is whole: thinking, calls, usage, and the end.
 func (c *collector) finish() error {
+	if !c.answered {
+		return c.failed(provider.Unreadable("the answer holds no choice"))
+	}
 	switch c.reason {
 	case "error":
 		return c.failed(provider.BrokenOff("the backend stopped with an error"))
@@ -305,7 +306,7 @@ func (c *collector) callID(i int, k *call, args string) string {
 		return k.id
 	}
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%s\x00%d\x00%s\x00%s", c.id, i, k.name, args)
+	h.Write(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", c.id, i, k.name, args))
 	return fmt.Sprintf("call_%016x", h.Sum64())
 }
 

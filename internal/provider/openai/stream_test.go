@@ -34,19 +34,19 @@ type heard struct {
 	Err            *provider.Error
 }
 
-func listen(t testing.TB, ctx context.Context, p provider.Provider, body provider.Body) heard {
-	t.Helper()
+func listen(ctx context.Context, tb testing.TB, p provider.Provider, body provider.Body) heard {
+	tb.Helper()
 	var h heard
 	finished := 0
 	for ev, err := range p.Stream(ctx, body) {
 		if err != nil {
 			if !errors.As(err, &h.Err) {
-				t.Fatalf("not an *Error: %v", err)
+				tb.Fatalf("not an *Error: %v", err)
 			}
 			continue
 		}
 		if h.Err != nil || finished > 0 {
-			t.Fatalf("%T behind the end", ev)
+			tb.Fatalf("%T behind the end", ev)
 		}
 		switch ev := ev.(type) {
 		case provider.TextDelta:
@@ -66,7 +66,7 @@ func listen(t testing.TB, ctx context.Context, p provider.Provider, body provide
 		}
 	}
 	if finished == 0 && h.Err == nil {
-		t.Fatal("neither a finish nor an error")
+		tb.Fatal("neither a finish nor an error")
 	}
 	return h
 }
@@ -75,11 +75,11 @@ func chat(url string) provider.Provider {
 	return openai.New(provider.Options{BaseURL: url, MaxRetries: -1}, openai.Config{Model: "m"})
 }
 
-func hello(t testing.TB, p provider.Provider) provider.Body {
-	t.Helper()
-	body, err := p.Encode(provider.Request{Prompt: providertest.Settle(t, providertest.Profile(openai.ChatPath), nil, providertest.User(text("text-1", "hi")))})
+func hello(tb testing.TB, p provider.Provider) provider.Body {
+	tb.Helper()
+	body, err := p.Encode(provider.Request{Prompt: providertest.Settle(tb, providertest.Profile(openai.ChatPath), nil, providertest.User(text("text-1", "hi")))})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return body
 }
@@ -134,7 +134,7 @@ func TestAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := chat(providertest.NewRecorder(t, tc.reply).URL)
-			if diff := cmp.Diff(tc.want, listen(t, t.Context(), p, hello(t, p))); diff != "" {
+			if diff := cmp.Diff(tc.want, listen(t.Context(), t, p, hello(t, p))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -154,7 +154,7 @@ func TestUsageFields(t *testing.T) {
 		`{}`: {},
 	} {
 		p := chat(providertest.NewRecorder(t, providertest.Events(`{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}],"usage":`+raw+`}`, providertest.Done)).URL)
-		if diff := cmp.Diff(want, listen(t, t.Context(), p, hello(t, p)).Usage); diff != "" {
+		if diff := cmp.Diff(want, listen(t.Context(), t, p, hello(t, p)).Usage); diff != "" {
 			t.Errorf("%s\n%s", raw, diff)
 		}
 	}
@@ -162,7 +162,7 @@ func TestUsageFields(t *testing.T) {
 		`{"choices":[],"x_groq":{"usage":{"prompt_tokens":9}}}`, `{"choices":[{"delta":{},"usage":{"prompt_tokens":9}}]}`,
 	} {
 		p := chat(providertest.NewRecorder(t, providertest.Events(providertest.End("stop"), chunk, providertest.Done)).URL)
-		if got := listen(t, t.Context(), p, hello(t, p)).Usage.Input; got != known(9) {
+		if got := listen(t.Context(), t, p, hello(t, p)).Usage.Input; got != known(9) {
 			t.Errorf("%s: %v", chunk, got)
 		}
 	}
@@ -179,6 +179,8 @@ func TestFailures(t *testing.T) {
 		"cut":                 {providertest.Cut(60, providertest.Text("hello")), delivery.Failure{Kind: delivery.FailStream}},
 		"cut in whole":        {providertest.Cut(10, providertest.Raw("application/json", `{"choices":[{"message":{"content":"x"}}]}`)), delivery.Failure{Kind: delivery.FailStream}},
 		"half an event":       {providertest.Raw("text/event-stream", "data: {\"choices\""), delivery.Failure{Kind: delivery.FailStream}},
+		"error object":        {providertest.Events(`{"object":"error","message":"Qwen is not a multimodal model","code":400}`, done), delivery.Failure{Kind: delivery.FailRefused, Status: 200, Class: delivery.ClassBlind}},
+		"no choice":           {providertest.Events(`{"id":"1"}`, done), delivery.Failure{Kind: delivery.FailProtocol}},
 		"no JSON":             {providertest.Events("hello", done), delivery.Failure{Kind: delivery.FailProtocol}},
 		"other form":          {providertest.Events(`{"choices":"x"}`, done), delivery.Failure{Kind: delivery.FailProtocol}},
 		"page":                {providertest.Raw("text/html", "<!doctype html><title>Welcome</title>"), delivery.Failure{Kind: delivery.FailProtocol}},
@@ -194,7 +196,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := chat(providertest.NewRecorder(t, tc.reply).URL)
-			h := listen(t, t.Context(), p, hello(t, p))
+			h := listen(t.Context(), t, p, hello(t, p))
 			if h.Err == nil {
 				t.Fatalf("no error: %+v", h)
 			}
@@ -207,7 +209,7 @@ func TestFailures(t *testing.T) {
 
 func TestUsageComesBeforeAnError(t *testing.T) {
 	rec := providertest.NewRecorder(t, providertest.Events(providertest.Report(providertest.Usage{Prompt: 3, Image: -1, Cached: -1}), providertest.Delta(`{"content":"x"}`)))
-	h := listen(t, t.Context(), chat(rec.URL), hello(t, chat(rec.URL)))
+	h := listen(t.Context(), t, chat(rec.URL), hello(t, chat(rec.URL)))
 	if kind(h) != delivery.FailStream || h.Usage.Input != known(3) {
 		t.Errorf("usage %v, error %v", h.Usage, h.Err)
 	}
@@ -221,7 +223,7 @@ func TestMissingCallIDs(t *testing.T) {
 		providertest.End("tool_calls"), providertest.Done)
 	rec := providertest.NewRecorder(t, reply)
 	p := chat(rec.URL)
-	a, b := listen(t, t.Context(), p, hello(t, p)), listen(t, t.Context(), p, hello(t, p))
+	a, b := listen(t.Context(), t, p, hello(t, p)), listen(t.Context(), t, p, hello(t, p))
 	if diff := cmp.Diff(a.Calls, b.Calls); diff != "" {
 		t.Errorf("the same answer gives other identifiers\n%s", diff)
 	}
@@ -277,11 +279,11 @@ func TestSlowServer(t *testing.T) {
 		})
 		tr := &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
 			client, server := net.Pipe()
-			go (&http.Server{Handler: h}).Serve(&one{conn: server}) // ends at the second Accept
+			go func() { _ = (&http.Server{Handler: h}).Serve(&one{conn: server}) }() // ends at the second Accept
 			return client, nil
 		}}
 		p := openai.New(provider.Options{BaseURL: "http://h", Transport: tr}, openai.Config{Model: "m"})
-		got := listen(t, t.Context(), p, hello(t, p))
+		got := listen(t.Context(), t, p, hello(t, p))
 		if got.Text != "hello" || got.Stop != content.StopEndTurn {
 			t.Errorf("%+v", got)
 		}
@@ -318,7 +320,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte("data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":{}}}]},\"finish_reason\":\"length\"}]}\n\n"))
 	f.Fuzz(func(t *testing.T, wire []byte) {
 		p := openai.New(provider.Options{BaseURL: "http://h", Transport: answering(wire)}, openai.Config{Model: "m"})
-		h := listen(t, t.Context(), p, provider.Body{})
+		h := listen(t.Context(), t, p, provider.Body{})
 		ids := map[string]bool{}
 		for _, c := range h.Calls {
 			if c.ID == "" || c.Arguments == "" || ids[c.ID] {
@@ -339,7 +341,7 @@ func BenchmarkStream(b *testing.B) {
 	b.SetBytes(int64(wire.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if h := listen(b, b.Context(), p, provider.Body{}); h.Err != nil {
+		if h := listen(b.Context(), b, p, provider.Body{}); h.Err != nil {
 			b.Fatal(h.Err)
 		}
 	}

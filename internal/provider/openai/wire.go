@@ -14,6 +14,7 @@ import (
 // server is known to send in another type are raw.
 type chunk struct {
 	ID      string          `json:"id"`
+	Object  json.RawMessage `json:"object"`
 	Choices []choice        `json:"choices"`
 	Usage   json.RawMessage `json:"usage"`
 	Error   json.RawMessage `json:"error"`

@@ -24,30 +24,7 @@ func CheckChat(body []byte) error {
 	}
 	open := map[string]bool{}
 	for i, m := range c.Messages {
-		if m.Role != "tool" && len(open) > 0 {
-			return fmt.Errorf("message %d (%s): %d tool calls before it have no answer", i, m.Role, len(open))
-		}
-		switch m.Role {
-		case "tool":
-			if !open[m.ToolCallID] {
-				return fmt.Errorf("message %d answers no open call: %q", i, m.ToolCallID)
-			}
-			delete(open, m.ToolCallID)
-		case "assistant":
-			if bytes.Equal(m.Content, []byte("null")) && len(m.ToolCalls) == 0 {
-				return fmt.Errorf("message %d (assistant) is empty", i)
-			}
-			for _, call := range m.ToolCalls {
-				if call.ID == "" || call.Function.Name == "" || open[call.ID] {
-					return fmt.Errorf("message %d: a tool call without a name of its own", i)
-				}
-				open[call.ID] = true
-			}
-		case "user", "system", "developer":
-		default:
-			return fmt.Errorf("message %d has the role %q", i, m.Role)
-		}
-		if err := checkParts(m); err != nil {
+		if err := checkMessage(m, open); err != nil {
 			return fmt.Errorf("message %d (%s): %w", i, m.Role, err)
 		}
 	}
@@ -55,6 +32,34 @@ func CheckChat(body []byte) error {
 		return fmt.Errorf("%d tool calls at the end have no answer", len(open))
 	}
 	return nil
+}
+
+// checkMessage checks one message; open are the calls that wait for an answer.
+func checkMessage(m ChatMessage, open map[string]bool) error {
+	if m.Role != "tool" && len(open) > 0 {
+		return fmt.Errorf("%d tool calls before it have no answer", len(open))
+	}
+	switch m.Role {
+	case "tool":
+		if !open[m.ToolCallID] {
+			return fmt.Errorf("it answers no open call: %q", m.ToolCallID)
+		}
+		delete(open, m.ToolCallID)
+	case "assistant":
+		if bytes.Equal(m.Content, []byte("null")) && len(m.ToolCalls) == 0 {
+			return errors.New("it is empty")
+		}
+		for _, call := range m.ToolCalls {
+			if call.ID == "" || call.Function.Name == "" || open[call.ID] {
+				return errors.New("a tool call without a name of its own")
+			}
+			open[call.ID] = true
+		}
+	case "user", "system", "developer":
+	default:
+		return errors.New("an unknown role")
+	}
+	return checkParts(m)
 }
 
 func checkParts(m ChatMessage) error {
@@ -67,19 +72,19 @@ func checkParts(m ChatMessage) error {
 		return errors.New("no content parts")
 	}
 	for i, p := range parts {
-		if err := checkPart(m.Role, p, array); err != nil {
+		if array && p.Type == "text" && p.Text == "" {
+			return fmt.Errorf("part %d: it is empty", i)
+		}
+		if err := checkPart(m.Role, p); err != nil {
 			return fmt.Errorf("part %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-func checkPart(role string, p ChatPart, array bool) error {
+func checkPart(role string, p ChatPart) error {
 	switch p.Type {
 	case "text":
-		if array && p.Text == "" {
-			return errors.New("an empty text part")
-		}
 		return nil
 	case "image_url":
 		if role != "user" {

@@ -3,6 +3,7 @@ package providertest
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -114,7 +115,7 @@ func Events(data ...string) Reply {
 	return func(w http.ResponseWriter, _ *http.Request, _ []byte) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, d := range data {
-			fmt.Fprintf(w, "data: %s\n\n", d)
+			_, _ = fmt.Fprintf(w, "data: %s\n\n", d) // a client that left sees nothing
 			flush(w)
 		}
 	}
@@ -158,9 +159,7 @@ func Cut(n int, reply Reply) Reply {
 	return func(w http.ResponseWriter, r *http.Request, body []byte) {
 		rec := httptest.NewRecorder()
 		reply(rec, r, body)
-		for k, v := range rec.Header() {
-			w.Header()[k] = v
-		}
+		maps.Copy(w.Header(), rec.Header())
 		data := rec.Body.Bytes()
 		_, _ = w.Write(data[:min(n, len(data))]) // the connection is broken next
 		flush(w)
