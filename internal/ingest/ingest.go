@@ -43,6 +43,7 @@ type Inlet struct {
 	limit int64
 	os    string
 	home  string
+	known known
 }
 
 // New makes an Inlet that stores into blobs.

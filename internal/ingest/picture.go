@@ -22,9 +22,9 @@ var changes = [...]content.Changes{
 	imaging.ColorConverted: content.ChangeColor,
 }
 
-// picture measures and prepares a picture, once. cl.att.Original names its
-// stored bytes.
-func (in *Inlet) picture(ctx context.Context, data []byte, cl claim) (content.Block, error) {
+// prepare measures and prepares a picture. cl.att.Original names its stored
+// bytes.
+func (in *Inlet) prepare(ctx context.Context, data []byte, cl claim) (content.Image, error) {
 	b := content.Image{Attachment: cl.att}
 	r, err := imaging.Prepare(ctx, data, imaging.Default)
 	if err != nil {
@@ -41,7 +41,7 @@ func (in *Inlet) picture(ctx context.Context, data []byte, cl claim) (content.Bl
 		return b, nil
 	}
 	if b.Prepared, err = in.putPicture(ctx, r); err != nil {
-		return nil, err
+		return b, err
 	}
 	b.Changes, b.Detail = changesOf(r.Changes), preparedDetail(r)
 	return b, nil
