@@ -182,7 +182,7 @@ func (p *blockParser) resource() {
 	r := &Resource{}
 	var text, blob rpc.Span
 	for name, at := range rpc.Members(inner) {
-		raw, at := at.Of(inner), rpc.Span{at.Start + p.embd.Start, at.End + p.embd.Start}
+		raw, at := at.Of(inner), rpc.Span{Start: at.Start + p.embd.Start, End: at.End + p.embd.Start}
 		switch string(name) {
 		case "uri":
 			r.URI = rpc.Unquote(raw)

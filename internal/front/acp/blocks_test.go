@@ -2,14 +2,13 @@ package acp_test
 
 import (
 	"bytes"
-	"encoding/base64"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"tote/internal/content"
 	"tote/internal/front/acp"
+	"tote/internal/front/acp/rpc"
 )
 
 // view is what a block says, for comparing.
@@ -124,7 +123,7 @@ func TestParsePrompt(t *testing.T) {
 		`[]`:                         "prompt is not an array",
 	} {
 		blocks, fault := acp.ParsePrompt([]byte(in))
-		if fault == nil || fault.Code != acp.CodeInvalidParams || fault.Message != message {
+		if fault == nil || fault.Code != rpc.CodeInvalidParams || fault.Message != message {
 			t.Errorf("ParsePrompt(%s) = %v, %v; want %q", in, blocks, fault, message)
 		}
 	}

@@ -1,23 +1,28 @@
-// Package acp serves editors that speak the Agent Client Protocol: JSON-RPC 2.0,
-// one message a line, over a reader and a writer.
+// Package acp serves editors that speak the Agent Client Protocol, version 1, on
+// the agent's API.
 //
-// It is built in four layers. [Reader] cuts the input into lines and owns the
-// length limit. [Parse] turns a line into a [Message]. [Conn] orders the
-// requests, runs their handlers and owns the output. [ParsePrompt] and the wire
-// structs read and write what the messages carry.
+// Package rpc below it carries the messages. Here, [ParsePrompt] and the wire
+// structs read and write what they hold, [Serve] answers them, and a front for
+// each turn turns the agent's events into updates.
 //
 // Invariants:
 //
-//   - Nothing but protocol lines is written to the output, and none of MaxOut
-//     bytes or more.
-//   - Every request gets exactly one reply, also when its line was malformed or
-//     too long to keep. Notifications and replies never get one.
-//   - A content block stays the bytes that the client sent. Typed views alias
-//     the line, which nothing overwrites.
-//   - Payloads and parameters never reach a log or an error.
+//   - A content block stays the bytes that the client sent, in the echo and in the
+//     replay of another process. What the client's version of the protocol cannot
+//     show rides along with a line of text.
+//   - It refuses to guess: a block of an unknown kind stays unknown, a block of a
+//     known kind that cannot be read says so, and neither is dropped.
+//   - Each block of a prompt has a receipt that the client gets before the first
+//     token, in the metadata of a session_info_update, and again in the reply.
+//     What changed what is sent is also said in words.
+//   - Nothing of a session is sent before the reply that opens it, nothing of a
+//     turn after the reply to its prompt, and the whole history before the reply
+//     to session/load.
+//   - Every tool call that is announced reaches a final status, and only an option
+//     that was offered and allows is approval.
+//   - What a client may call and is not served is named in one place, with the
+//     reason.
 //
-// It refuses to guess: a block of an unknown kind stays unknown, a block of a
-// known kind that cannot be read says so, and neither is dropped.
-//
-// Only cmd may import this package. It imports content, delivery and agent.
+// It decides nothing about attachments. Only cmd may import this package. It
+// imports content, delivery, permission, agent and its own package rpc.
 package acp

@@ -3,6 +3,8 @@ package acp
 import (
 	"encoding/json"
 	"errors"
+
+	"tote/internal/front/acp/rpc"
 )
 
 // The wire structs follow the stable schema of version 1 of the protocol (package
@@ -26,15 +28,6 @@ func (m Marker) MarshalJSON() ([]byte, error) {
 	return []byte("null"), nil
 }
 
-// Flag is a capability that is given by true. Anything else means no.
-type Flag bool
-
-// UnmarshalJSON implements json.Unmarshaler; it never fails.
-func (f *Flag) UnmarshalJSON(raw []byte) error {
-	*f = string(raw) == "true"
-	return nil
-}
-
 // Implementation names a program.
 type Implementation struct {
 	Name    string `json:"name"`
@@ -49,49 +42,28 @@ type InitializeParams struct {
 	ClientInfo         Implementation
 }
 
-// ClientCapabilities are what the agent may ask of the client or send to it.
+// ClientCapabilities are what the agent may send to the client, as far as it
+// makes use of it: it reads files, runs commands and asks by its own means.
 type ClientCapabilities struct {
-	FS struct {
-		ReadTextFile  Flag `json:"readTextFile"`
-		WriteTextFile Flag `json:"writeTextFile"`
-	} `json:"fs"`
-	Terminal Flag `json:"terminal"`
-	Session  struct {
-		Notices       Marker `json:"notices"`
-		Compaction    Marker `json:"compaction"`
-		ConfigOptions struct {
-			Boolean Marker `json:"boolean"`
-		} `json:"configOptions"`
+	Session struct {
+		Notices Marker `json:"notices"`
 	} `json:"session"`
-	Auth struct {
-		Terminal Flag `json:"terminal"`
-	} `json:"auth"`
-	Elicitation struct {
-		Form Marker `json:"form"`
-		URL  Marker `json:"url"`
-	} `json:"elicitation"`
 }
 
-// ParseInitialize reads the parameters of initialize. Only a missing or malformed
-// version is an error; capabilities that are malformed read as absent.
-func ParseInitialize(params []byte) (InitializeParams, *Error) {
+// ParseInitialize reads the parameters of initialize. A version that is missing
+// reads as 0, and capabilities that are malformed read as absent; only a version
+// that is no count is an error.
+func ParseInitialize(params []byte) (InitializeParams, *rpc.Error) {
 	var out InitializeParams
-	if err := json.Unmarshal(orNull(member(params, "protocolVersion")), &out.ProtocolVersion); err != nil {
-		return out, Errorf(CodeInvalidParams, "protocolVersion is not an integer")
+	if v := rpc.Member(params, "protocolVersion"); v != nil {
+		// null leaves the version at 0.
+		if err := json.Unmarshal(v, &out.ProtocolVersion); err != nil || out.ProtocolVersion < 0 {
+			return out, rpc.Errorf(rpc.CodeInvalidParams, "protocolVersion is not a whole number")
+		}
 	}
-	if v := member(params, "protocolVersion"); v == nil || string(v) == "null" || out.ProtocolVersion < 0 {
-		return out, Errorf(CodeInvalidParams, "protocolVersion is missing or negative")
-	}
-	lenientUnmarshal(member(params, "clientCapabilities"), &out.ClientCapabilities)
-	lenientUnmarshal(member(params, "clientInfo"), &out.ClientInfo)
+	lenientUnmarshal(rpc.Member(params, "clientCapabilities"), &out.ClientCapabilities)
+	lenientUnmarshal(rpc.Member(params, "clientInfo"), &out.ClientInfo)
 	return out, nil
-}
-
-func orNull(raw []byte) []byte {
-	if raw == nil {
-		return []byte("null")
-	}
-	return raw
 }
 
 // lenientUnmarshal fills v from validated JSON and leaves out what has the wrong
@@ -105,17 +77,17 @@ func lenientUnmarshal(raw []byte, v any) {
 
 // decode fills v from the parameters of a request; what has the wrong type is an
 // error that names the member, but not its value.
-func decode(params []byte, v any) *Error {
+func decode(params []byte, v any) *rpc.Error {
 	if params == nil {
-		return Errorf(CodeInvalidParams, "params are missing")
+		return rpc.Errorf(rpc.CodeInvalidParams, "params are missing")
 	}
 	err := json.Unmarshal(params, v)
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return Errorf(CodeInvalidParams, "%s has the wrong type", clip(wrong.Field, 100))
+		return rpc.Errorf(rpc.CodeInvalidParams, "%s has the wrong type", rpc.Clip(wrong.Field, 100))
 	case err != nil:
-		return Errorf(CodeInvalidParams, "params cannot be read")
+		return rpc.Errorf(rpc.CodeInvalidParams, "params cannot be read")
 	}
 	return nil
 }

@@ -2,7 +2,9 @@ package acp
 
 // The methods of version 1 that the client calls, beside initialize.
 const (
+	methodInitialize      = "initialize"
 	methodAuthenticate    = "authenticate"
+	methodNew             = "session/new"
 	methodLoad            = "session/load"
 	methodResume          = "session/resume"
 	methodList            = "session/list"
@@ -24,23 +26,10 @@ type SessionParams struct {
 	AdditionalDirectories []string    `json:"additionalDirectories"`
 }
 
-// MCPServer is a server that the client wants connected. Its environment and
-// headers are secrets.
+// MCPServer is a server that the client wants connected. Only its name is read:
+// the rest holds secrets, and nothing connects to it yet.
 type MCPServer struct {
-	// Type is "http", "sse" or empty for stdio.
-	Type    string      `json:"type"`
-	Name    string      `json:"name"`
-	Command string      `json:"command"`
-	Args    []string    `json:"args"`
-	Env     []NameValue `json:"env"`
-	URL     string      `json:"url"`
-	Headers []NameValue `json:"headers"`
-}
-
-// NameValue is an environment variable or a header.
-type NameValue struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Name string `json:"name"`
 }
 
 // SessionState is the answer to session/load and session/resume, and with the id
@@ -66,22 +55,20 @@ type Mode struct {
 
 // The categories of configuration options that clients know.
 const (
-	CategoryMode         = "mode"
-	CategoryModel        = "model"
-	CategoryThoughtLevel = "thought_level"
+	categoryMode  = "mode"
+	categoryModel = "model"
 )
 
 // ConfigOption is a choice in the client's session settings. Options are never
-// null, and CurrentValue is one of them; for a boolean, which only goes to clients
-// that take it, there are none and CurrentValue is a bool.
+// empty, and CurrentValue is one of them.
 type ConfigOption struct {
 	ID           string         `json:"id"`
 	Name         string         `json:"name"`
 	Description  string         `json:"description,omitempty"`
 	Category     string         `json:"category,omitempty"`
-	Type         string         `json:"type"` // "select" or "boolean"
-	CurrentValue any            `json:"currentValue"`
-	Options      []ConfigChoice `json:"options,omitempty"`
+	Type         string         `json:"type"` // "select"
+	CurrentValue string         `json:"currentValue"`
+	Options      []ConfigChoice `json:"options"`
 }
 
 // ConfigChoice is one value of a select.
@@ -91,12 +78,11 @@ type ConfigChoice struct {
 	Description string `json:"description,omitempty"`
 }
 
-// SetConfigParams are the parameters of session/set_config_option. Value is a
-// string or a bool.
+// SetConfigParams are the parameters of session/set_config_option.
 type SetConfigParams struct {
 	SessionID string `json:"sessionId"`
 	ConfigID  string `json:"configId"`
-	Value     any    `json:"value"`
+	Value     string `json:"value"`
 }
 
 // ConfigOptions is the answer to session/set_config_option: the whole list.
@@ -108,12 +94,6 @@ type ConfigOptions struct {
 type SetModeParams struct {
 	SessionID string `json:"sessionId"`
 	ModeID    string `json:"modeId"`
-}
-
-// SessionID are the parameters of session/cancel, session/close and
-// session/delete.
-type SessionID struct {
-	SessionID string `json:"sessionId"`
 }
 
 // ListParams are the parameters of session/list.
@@ -149,4 +129,5 @@ const (
 // PromptResult is the answer to session/prompt.
 type PromptResult struct {
 	StopReason string `json:"stopReason"`
+	Meta       *meta  `json:"_meta,omitempty"`
 }

@@ -1,6 +1,11 @@
 package acp
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+
+	"tote/internal/front/acp/rpc"
+)
 
 const methodUpdate = "session/update"
 
@@ -35,36 +40,36 @@ const (
 
 // Chunk is a piece of a message: one content block as raw JSON, which goes out as
 // it is. messageID may be empty.
-func Chunk(kind, messageID string, block Parts) Parts {
-	head := `{"sessionUpdate":` + quote(kind)
+func Chunk(kind, messageID string, block rpc.Parts) rpc.Parts {
+	head := `{"sessionUpdate":` + rpc.Quote(kind)
 	if messageID != "" {
-		head += `,"messageId":` + quote(messageID)
+		head += `,"messageId":` + rpc.Quote(messageID)
 	}
-	out := append(Parts{[]byte(head + `,"content":`)}, block...)
+	out := append(rpc.Parts{[]byte(head + `,"content":`)}, block...)
 	return append(out, []byte{'}'})
 }
 
 // TextBlock is a text block.
-func TextBlock(text string) Parts {
-	return Parts{[]byte(`{"type":"text","text":` + quote(text) + `}`)}
+func TextBlock(text string) rpc.Parts {
+	return rpc.Parts{[]byte(`{"type":"text","text":` + rpc.Quote(text) + `}`)}
 }
 
 // StandIn is a text block in the place of one that the client could not take; the
 // original goes along in its metadata, where raw is not nil.
-func StandIn(text string, raw []byte) Parts {
+func StandIn(text string, raw []byte) rpc.Parts {
 	if raw == nil {
 		return TextBlock(text)
 	}
-	return Parts{[]byte(`{"type":"text","text":` + quote(text) + `,"_meta":{"tote/block":`), raw, []byte(`}}`)}
+	return rpc.Parts{[]byte(`{"type":"text","text":` + rpc.Quote(text) + `,"_meta":{"tote/block":`), raw, []byte(`}}`)}
 }
 
-// update wraps an update for a session; body is Parts or a struct of this file.
-func update(sessionID string, body any) (Parts, error) {
-	inner, err := encode(body)
+// update wraps an update for a session; body is rpc.Parts or a struct of this file.
+func update(sessionID string, body any) (rpc.Parts, error) {
+	inner, err := rpc.Encode(body)
 	if err != nil {
 		return nil, err
 	}
-	out := append(Parts{[]byte(`{"sessionId":` + quote(sessionID) + `,"update":`)}, inner...)
+	out := append(rpc.Parts{[]byte(`{"sessionId":` + rpc.Quote(sessionID) + `,"update":`)}, inner...)
 	return append(out, []byte{'}'}), nil
 }
 
@@ -98,64 +103,8 @@ type Location struct {
 }
 
 // ToolContent is a content block as the content of a tool call.
-func ToolContent(block Parts) json.RawMessage {
-	out := []byte(`{"type":"content","content":`)
-	for _, p := range block {
-		out = append(out, p...)
-	}
-	return append(out, '}')
-}
-
-// ToolDiff is a change of a file as the content of a tool call. Path is absolute;
-// oldText is nil for a new file.
-func ToolDiff(path string, oldText *string, newText string) json.RawMessage {
-	return mustEncode(struct {
-		Type    string  `json:"type"`
-		Path    string  `json:"path"`
-		OldText *string `json:"oldText"`
-		NewText string  `json:"newText"`
-	}{"diff", path, oldText, newText})
-}
-
-// mustEncode encodes a value that has only strings and numbers in it.
-func mustEncode(v any) json.RawMessage {
-	out, err := encode(v)
-	if err != nil {
-		panic("acp: a plain value cannot be encoded: " + err.Error())
-	}
-	return json.RawMessage(out[0])
-}
-
-// Plan is the whole plan, which replaces the former one.
-type Plan struct {
-	SessionUpdate string      `json:"sessionUpdate"` // "plan"
-	Entries       []PlanEntry `json:"entries"`
-}
-
-// PlanEntry is one step. Priority is high, medium or low; Status pending,
-// in_progress or completed.
-type PlanEntry struct {
-	Content  string `json:"content"`
-	Priority string `json:"priority"`
-	Status   string `json:"status"`
-}
-
-// Commands are the slash commands of a session.
-type Commands struct {
-	SessionUpdate     string    `json:"sessionUpdate"` // "available_commands_update"
-	AvailableCommands []Command `json:"availableCommands"`
-}
-
-// Command is a slash command; Input is nil when it takes none.
-type Command struct {
-	Name        string        `json:"name"`
-	Description string        `json:"description"`
-	Input       *CommandInput `json:"input,omitempty"`
-}
-
-// CommandInput describes what to type behind a command.
-type CommandInput struct {
-	Hint string `json:"hint"`
+func ToolContent(block rpc.Parts) json.RawMessage {
+	return slices.Concat([]byte(`{"type":"content","content":`), slices.Concat(block...), []byte{'}'})
 }
 
 // CurrentMode tells that the permission mode has changed.
@@ -170,11 +119,18 @@ type ConfigUpdate struct {
 	ConfigOptions []ConfigOption `json:"configOptions"`
 }
 
-// InfoUpdate changes what a session list shows.
+// InfoUpdate changes what a session list shows, and carries receipts: they come
+// before the first token, and no other update of version 1 is about nothing else.
 type InfoUpdate struct {
 	SessionUpdate string `json:"sessionUpdate"` // "session_info_update"
 	Title         string `json:"title,omitempty"`
 	UpdatedAt     string `json:"updatedAt,omitempty"`
+	Meta          *meta  `json:"_meta,omitempty"`
+}
+
+// meta is our own data on an object of the protocol.
+type meta struct {
+	Receipts []receipt `json:"tote/receipts"`
 }
 
 // Usage tells how many tokens of the context are used. It is not sent while the
@@ -192,14 +148,4 @@ type Notice struct {
 	Severity      string `json:"severity"`
 	Title         string `json:"title"`
 	Description   string `json:"description,omitempty"`
-}
-
-// Compaction tells of a summary of the conversation. It only goes to clients that
-// take it. Status is in_progress, completed, failed or cancelled.
-type Compaction struct {
-	SessionUpdate string            `json:"sessionUpdate"` // "compaction_update"
-	CompactionID  string            `json:"compactionId"`
-	Status        string            `json:"status"`
-	Summary       []json.RawMessage `json:"summary,omitempty"`
-	Error         string            `json:"error,omitempty"`
 }

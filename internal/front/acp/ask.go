@@ -1,0 +1,138 @@
+package acp
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"tote/internal/agent"
+	"tote/internal/permission"
+)
+
+// The answers that a question offers, by id.
+const (
+	answerOnce    = "allow"
+	answerSession = "allow_session"
+	answerReject  = "reject"
+	answerTrust   = "trust"
+)
+
+// Ask implements agent.Front. Anything but an option that was offered and allows
+// is a denial.
+func (f *front) Ask(ctx context.Context, q agent.Question) (agent.Permit, error) {
+	call, done := f.subject(q)
+	chosen, err := requestPermission(ctx, f.ses.srv.conn, PermissionParams{
+		SessionID: f.ses.id, ToolCall: call,
+		Options: []PermissionOption{
+			{answerOnce, "Allow", AllowOnce},
+			{answerSession, "Allow for this session", AllowAlways},
+			{answerReject, "Reject", RejectOnce},
+		},
+	})
+	permit := agent.PermitDeny
+	switch {
+	case err != nil:
+	case chosen.OptionID == answerOnce:
+		permit = agent.PermitOnce
+	case chosen.OptionID == answerSession:
+		permit = agent.PermitSession
+	}
+	done(permit != agent.PermitDeny)
+	if errors.Is(err, errDismissed) {
+		err = nil // the user was asked and did not allow it
+	}
+	return permit, err
+}
+
+// subject is the tool call that a question is about, as a change of a call that
+// has been announced. For what is no call of the model one is announced, and done
+// brings it to its end.
+func (f *front) subject(q agent.Question) (call ToolCall, done func(allowed bool)) {
+	id, announced := f.open[q.Call.ID]
+	if q.Call.Name != "" && announced {
+		call = announce(id, q.Call)
+		call.SessionUpdate, call.Title, call.Status = "", q.Title, ToolPending
+		done = func(bool) {} // the agent tells how the call ends
+	} else {
+		call = ToolCall{ToolCallID: f.lineID(), Title: q.Title, Kind: ToolFetch, Status: ToolPending}
+		if q.Request.Action == permission.Read {
+			call.Kind = ToolRead
+		}
+		done = f.ownCall(call, q.Request.Path)
+	}
+	if q.Request.Path != "" {
+		call.Locations = []Location{{Path: filepath.FromSlash(q.Request.Path)}}
+	}
+	call.Content = append(call.Content, ToolContent(TextBlock(reasonText(q))))
+	return call, done
+}
+
+func reasonText(q agent.Question) string {
+	if q.Request.Detail == "" {
+		return q.Reason
+	}
+	return q.Reason + ": " + q.Request.Detail
+}
+
+// ownCall announces a call that no model made.
+func (f *front) ownCall(call ToolCall, path string) func(allowed bool) {
+	call.SessionUpdate = UpdateToolCall
+	if path != "" {
+		call.Locations = []Location{{Path: filepath.FromSlash(path)}}
+	}
+	f.tell(call)
+	return func(allowed bool) {
+		end := ToolCall{SessionUpdate: UpdateToolCallUpdate, ToolCallID: call.ToolCallID, Status: ToolFailed}
+		if allowed {
+			end.Status = ToolCompleted
+		}
+		f.tell(end)
+	}
+}
+
+// askTrust asks once in a session whether the settings of its project may take
+// effect. Whatever is no clear yes leaves them without.
+func (f *front) askTrust(ctx context.Context) {
+	ses := f.ses
+	ses.mu.Lock()
+	u := ses.work.Untrusted
+	asked := ses.asked
+	ses.asked = true
+	ses.mu.Unlock()
+	if u == nil || asked || ses.srv.hasAccepted(u) {
+		return
+	}
+	call := ToolCall{ToolCallID: f.lineID(), Title: "Trust the settings of " + u.Folder, Kind: ToolOther, Status: ToolPending}
+	call.Content = append(call.Content, ToolContent(TextBlock("They have no effect yet: "+strings.Join(u.Withheld, "; "))))
+	done := f.ownCall(call, "")
+	chosen, err := requestPermission(ctx, ses.srv.conn, PermissionParams{
+		SessionID: ses.id, ToolCall: call,
+		Options: []PermissionOption{
+			{answerTrust, "Trust this folder as it is now", AllowAlways},
+			{answerReject, "Not now", RejectOnce},
+		},
+	})
+	trusted := err == nil && chosen.OptionID == answerTrust
+	if trusted {
+		if err := u.Accept(ctx); err != nil {
+			trusted = false
+			ses.notice(f.ctx, f.lineID(), warning("the folder could not be trusted", err.Error()))
+		} else {
+			ses.srv.accept(u)
+		}
+	}
+	done(trusted)
+}
+
+func (s *server) hasAccepted(u *Untrusted) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.accepted[u.Folder+"\x00"+u.Fingerprint]
+}
+
+func (s *server) accept(u *Untrusted) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.accepted[u.Folder+"\x00"+u.Fingerprint] = true
+}

@@ -1,0 +1,42 @@
+package acp
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"tote/internal/agent"
+	"tote/internal/front/acp/rpc"
+)
+
+// hinted is an error that knows what the user can do.
+type hinted interface {
+	error
+	Kind() string
+	UserHint() string
+}
+
+// failure turns an error of the agent into one that the client shows: a sentence,
+// and in the data what kind of failure it is and what can be done about it.
+func failure(err error) error {
+	var own *rpc.Error
+	switch {
+	case errors.As(err, &own), errors.Is(err, context.Canceled), errors.Is(err, rpc.ErrClosed):
+		return err
+	case errors.Is(err, ErrNoSession), errors.Is(err, agent.ErrClosed):
+		return rpc.Errorf(rpc.CodeNotFound, "session not found")
+	}
+	data := struct {
+		Kind string `json:"kind"`
+		Hint string `json:"hint,omitempty"`
+	}{Kind: "failed"}
+	var h hinted
+	if errors.As(err, &h) {
+		data.Kind, data.Hint = h.Kind(), h.UserHint()
+	}
+	text := rpc.Clip(strings.Join(strings.Fields(err.Error()), " "), 500)
+	if data.Hint != "" {
+		text += "; " + data.Hint
+	}
+	return rpc.Errorf(rpc.CodeInternal, "%s", text).WithData(data)
+}

@@ -1,0 +1,167 @@
+package acp
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"tote/internal/agent"
+	"tote/internal/delivery"
+)
+
+// front shows one turn to the client. The agent calls it from one goroutine.
+type front struct {
+	ses *session
+	a   *agent.Session
+	// ctx is that of the request. The agent's visitor has none, and the end of
+	// a cancelled turn is still to be told, so it is not the turn's own.
+	ctx  context.Context
+	turn string
+
+	// step counts the answers that are kept, attempt the sendings for one.
+	step, attempt int
+	// ran: the tools of this step have run, so what comes is the next one.
+	ran bool
+	// shown: text or thoughts of this attempt have been shown.
+	shown bool
+	// open are the calls that have not been brought to an end: the wire's id
+	// by the backend's.
+	open  map[string]string
+	lines int
+	given receipts
+}
+
+var _ agent.Front = (*front)(nil)
+
+func (f *front) tell(body any) { f.ses.tell(f.ctx, body) }
+
+// lineID names a line of our own among the messages of the turn.
+func (f *front) lineID() string {
+	f.lines++
+	return f.turn + "-n" + strconv.Itoa(f.lines)
+}
+
+// next begins the next step once the tools have run.
+func (f *front) next() {
+	if f.ran {
+		f.ran, f.shown = false, false
+		f.step, f.attempt = f.step+1, 1
+	}
+}
+
+// suffix tells the messages of an attempt from those that were withdrawn.
+func (f *front) suffix(id string) string {
+	if f.attempt > 1 {
+		return id + "." + strconv.Itoa(f.attempt)
+	}
+	return id
+}
+
+// Accepted implements agent.Visitor. The echo has gone before.
+func (f *front) Accepted(agent.Accepted) {}
+
+// Receipts implements agent.Visitor.
+func (f *front) Receipts(e agent.Receipts) {
+	u := InfoUpdate{SessionUpdate: "session_info_update", Title: f.a.Stored().Title, Meta: &meta{Receipts: f.given.add(e)}}
+	if now := f.ses.srv.o.Now; now != nil {
+		u.UpdatedAt = timestamp(now())
+	}
+	f.tell(u)
+}
+
+// Text implements agent.Visitor.
+func (f *front) Text(e agent.Text) {
+	f.next()
+	f.shown = true
+	f.tell(Chunk(UpdateAgentMessage, f.suffix(messageID(f.turn, f.step)), TextBlock(e.Text)))
+}
+
+// Thought implements agent.Visitor.
+func (f *front) Thought(e agent.Thought) {
+	f.next()
+	f.shown = true
+	f.tell(Chunk(UpdateAgentThought, f.suffix(thoughtID(f.turn, f.step)), TextBlock(e.Text)))
+}
+
+// Voided implements agent.Visitor. Version 1 cannot take a message back.
+func (f *front) Voided(e agent.Voided) {
+	f.next()
+	f.attempt++
+	if f.shown {
+		f.shown = false
+		f.tell(Chunk(UpdateAgentMessage, f.lineID(), TextBlock("[tote] the text above is withdrawn: "+e.Reason+"\n\n")))
+	}
+}
+
+// ToolStarted implements agent.Visitor.
+func (f *front) ToolStarted(e agent.ToolStarted) {
+	f.next()
+	if f.open == nil {
+		f.open = map[string]string{}
+	}
+	id := toolID(f.turn, f.step, e.Call.ID)
+	f.open[e.Call.ID] = id
+	call := announce(id, e.Call)
+	call.Title, call.Status = e.Title, ToolPending
+	if e.Path != "" {
+		call.Locations = []Location{{Path: filepath.FromSlash(e.Path)}}
+	}
+	f.tell(call)
+}
+
+// ToolRunning implements agent.Visitor.
+func (f *front) ToolRunning(e agent.ToolRunning) {
+	f.tell(ToolCall{SessionUpdate: UpdateToolCallUpdate, ToolCallID: f.open[e.Call.ID], Status: ToolInProgress})
+}
+
+// ToolFinished implements agent.Visitor.
+func (f *front) ToolFinished(e agent.ToolFinished) {
+	u := ToolCall{
+		SessionUpdate: UpdateToolCallUpdate, ToolCallID: f.open[e.Call.ID], Status: ToolCompleted, Content: shower{f.a}.contents(e.Blocks),
+	}
+	if e.IsError {
+		u.Status = ToolFailed
+	}
+	delete(f.open, e.Call.ID)
+	f.ran = true
+	f.tell(u)
+}
+
+// finish brings the calls to an end that the agent did not, because it failed to
+// record them.
+func (f *front) finish() {
+	for _, id := range f.open {
+		f.tell(ToolCall{SessionUpdate: UpdateToolCallUpdate, ToolCallID: id, Status: ToolFailed})
+	}
+	f.open = nil
+}
+
+// Noticed implements agent.Visitor.
+func (f *front) Noticed(e agent.Noticed) { f.ses.notice(f.ctx, f.lineID(), e.Notice) }
+
+// Retrying implements agent.Visitor.
+func (f *front) Retrying(e agent.Retrying) {
+	f.Noticed(agent.Noticed{Notice: delivery.Notice{
+		Severity: delivery.SeverityInfo, Title: fmt.Sprintf("trying again in %.1f s", e.Seconds), Detail: e.Why,
+	}})
+}
+
+// Used implements agent.Visitor. Clients want both numbers.
+func (f *front) Used(e agent.Used) {
+	if e.Window > 0 {
+		f.tell(Usage{SessionUpdate: "usage_update", Used: e.Context, Size: e.Window})
+	}
+}
+
+// Ended implements agent.Visitor. The reply to the prompt tells it.
+func (f *front) Ended(agent.Ended) {}
+
+// result is the reply to the prompt, with all receipts of the turn.
+func (f *front) result(stop string) PromptResult {
+	out := PromptResult{StopReason: stop}
+	if len(f.given.list) > 0 {
+		out.Meta = &meta{Receipts: f.given.list}
+	}
+	return out
+}

@@ -1,0 +1,229 @@
+package acp
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"tote/internal/front/acp/rpc"
+)
+
+// openParams reads and checks what session/new, session/load and session/resume
+// have in common.
+func openParams(r *rpc.Request) (SessionParams, error) {
+	var p SessionParams
+	if fault := decode(r.Params, &p); fault != nil {
+		return p, fault
+	}
+	if r.Method != methodNew && p.SessionID == "" {
+		return p, rpc.Errorf(rpc.CodeInvalidParams, "sessionId is missing")
+	}
+	if !filepath.IsAbs(p.CWD) {
+		return p, rpc.Errorf(rpc.CodeInvalidParams, "cwd is not an absolute path")
+	}
+	p.CWD = filepath.Clean(p.CWD)
+	dirs := make([]string, 0, len(p.AdditionalDirectories)) // never nil: the list replaces the former one
+	for _, d := range p.AdditionalDirectories {
+		if !filepath.IsAbs(d) {
+			return p, rpc.Errorf(rpc.CodeInvalidParams, "additionalDirectories holds a path that is not absolute")
+		}
+		dirs = append(dirs, filepath.Clean(d))
+	}
+	p.AdditionalDirectories = dirs
+	return p, nil
+}
+
+func (s *server) newSession(ctx context.Context, r *rpc.Request) (any, error) {
+	p, err := openParams(r)
+	if err != nil {
+		return nil, err
+	}
+	work, err := s.o.Host.Workspace(ctx, p.CWD)
+	if err != nil {
+		return nil, failure(err)
+	}
+	a, err := work.Agent.Create(ctx, work.Default, p.CWD, p.AdditionalDirectories)
+	if err != nil {
+		return nil, failure(err)
+	}
+	ses := &session{srv: s, id: a.ID(), agent: a, work: work}
+	state, notices, err := ses.state(ctx)
+	if err != nil {
+		return nil, failure(err)
+	}
+	state.SessionID = ses.id
+	s.add(ses)
+	if err := r.Reply(ctx, state); err != nil {
+		return nil, err
+	}
+	ses.welcome(ctx, p, notices)
+	return nil, nil
+}
+
+func (s *server) add(ses *session) {
+	s.mu.Lock()
+	s.sessions[ses.id] = ses
+	s.mu.Unlock()
+	s.conn.Known(ses.id)
+}
+
+func (s *server) loadSession(ctx context.Context, r *rpc.Request) (any, error) {
+	return s.reopen(ctx, r, (*session).replay)
+}
+
+func (s *server) resumeSession(ctx context.Context, r *rpc.Request) (any, error) {
+	return s.reopen(ctx, r, func(*session, context.Context) error { return nil })
+}
+
+// reopen serves session/load and session/resume: the whole history is sent before
+// the reply, or nothing of it.
+func (s *server) reopen(ctx context.Context, r *rpc.Request, replay func(*session, context.Context) error) (any, error) {
+	p, err := openParams(r)
+	if err != nil {
+		return nil, err
+	}
+	ses := s.session(p.SessionID)
+	if ses == nil {
+		if ses, err = s.restore(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	at := ses.line.join(nil)
+	defer at.leave()
+	// A turn may run, and its cancel must get through while this waits for it.
+	r.Release()
+	if err := at.wait(ctx); err != nil {
+		return nil, err
+	}
+	if err := ses.move(ctx, p); err != nil {
+		return nil, failure(err)
+	}
+	if err := replay(ses, ctx); err != nil {
+		return nil, failure(err)
+	}
+	state, notices, err := ses.state(ctx)
+	if err != nil {
+		return nil, failure(err)
+	}
+	if err := r.Reply(ctx, state); err != nil {
+		return nil, err
+	}
+	ses.welcome(ctx, p, notices)
+	return nil, nil
+}
+
+// restore opens a stored session.
+func (s *server) restore(ctx context.Context, p SessionParams) (*session, error) {
+	if _, err := s.o.Host.Stored(ctx, p.SessionID); err != nil {
+		if errors.Is(err, ErrNoSession) {
+			return nil, notFound(p.SessionID)
+		}
+		return nil, failure(err)
+	}
+	work, err := s.o.Host.Workspace(ctx, p.CWD)
+	if err != nil {
+		return nil, failure(err)
+	}
+	a, err := work.Agent.Open(ctx, p.SessionID, "", p.CWD, p.AdditionalDirectories)
+	if err != nil {
+		return nil, failure(err)
+	}
+	ses := &session{srv: s, id: p.SessionID, agent: a, work: work}
+	s.add(ses)
+	return ses, nil
+}
+
+// move gives a session that is open the folders that a client asks for now. The
+// caller holds the line.
+func (ses *session) move(ctx context.Context, p SessionParams) error {
+	old, _ := ses.now()
+	if sameFolders(old.Stored(), p) {
+		return nil
+	}
+	work, err := ses.srv.o.Host.Workspace(ctx, p.CWD)
+	if err != nil {
+		return err
+	}
+	if err := old.Close(ctx); err != nil {
+		return err
+	}
+	a, err := work.Agent.Open(ctx, ses.id, "", p.CWD, p.AdditionalDirectories)
+	if err != nil {
+		ses.srv.take(ses.id)
+		return err
+	}
+	a.SetMode(old.Mode())
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	ses.agent, ses.work, ses.asked = a, work, false
+	return nil
+}
+
+// take removes a session from those that are open.
+func (s *server) take(id string) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ses := s.sessions[id]
+	delete(s.sessions, id)
+	return ses
+}
+
+// closeSession answers once the session's turn has ended and been answered. A
+// session that is not open is closed already.
+func (s *server) closeSession(ctx context.Context, r *rpc.Request) (any, error) {
+	if r.SessionID == "" {
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "sessionId is missing")
+	}
+	if ses := s.take(r.SessionID); ses != nil {
+		return nil, ses.close(ctx)
+	}
+	return nil, nil
+}
+
+func (s *server) deleteSession(ctx context.Context, r *rpc.Request) (any, error) {
+	if _, err := s.closeSession(ctx, r); err != nil {
+		return nil, err
+	}
+	if err := s.o.Host.Delete(ctx, r.SessionID); err != nil && !errors.Is(err, ErrNoSession) {
+		return nil, failure(err)
+	}
+	return nil, nil
+}
+
+func (s *server) listSessions(ctx context.Context, r *rpc.Request) (any, error) {
+	var p ListParams
+	if r.Params != nil {
+		if fault := decode(r.Params, &p); fault != nil {
+			return nil, fault
+		}
+	}
+	if p.CWD != "" {
+		if !filepath.IsAbs(p.CWD) {
+			return nil, rpc.Errorf(rpc.CodeInvalidParams, "cwd is not an absolute path")
+		}
+		p.CWD = filepath.Clean(p.CWD)
+	}
+	page, next, err := s.o.Host.List(ctx, p.CWD, p.Cursor)
+	switch {
+	case errors.Is(err, ErrCursor):
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "cursor is none that was given")
+	case err != nil:
+		return nil, failure(err)
+	}
+	out := ListResult{Sessions: []SessionInfo{}, NextCursor: next}
+	for _, st := range page {
+		out.Sessions = append(out.Sessions, SessionInfo{
+			SessionID: st.ID, CWD: st.Cwd, Title: st.Title, UpdatedAt: timestamp(st.Updated), AdditionalDirectories: st.Dirs,
+		})
+	}
+	return out, nil
+}
+
+// timestamp is in RFC 3339, "" for no time.
+func timestamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,107 @@
+package acp
+
+import (
+	"context"
+
+	"tote/internal/agent"
+	"tote/internal/content"
+	"tote/internal/front/acp/rpc"
+)
+
+// prompt runs a turn. While it runs, or waits for its turn, other messages of the
+// session are served.
+func (s *server) prompt(ctx context.Context, r *rpc.Request) (any, error) {
+	ses, err := s.find(r.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	blocks, fault := ParsePrompt(r.Params)
+	if fault != nil {
+		return nil, fault
+	}
+	if _, work := ses.now(); work.Settings.UnknownBlocks == UnknownReject {
+		if fault := unknownBlock(blocks); fault != nil {
+			return nil, fault
+		}
+	}
+	turn, cancel := context.WithCancel(ctx)
+	defer cancel()
+	at := ses.line.join(cancel)
+	// What follows in the line starts when this has been answered, so nothing
+	// of the next turn comes before the reply of this one.
+	defer at.leave()
+	r.Params = nil // a turn outlives by far the need for its line
+	r.Release()
+	result, err := ses.serve(ctx, turn, at, blocks)
+	r.Finish(ctx, result, err)
+	return nil, nil
+}
+
+// unknownBlock is the error for the first block of an unknown kind.
+func unknownBlock(blocks []Block) *rpc.Error {
+	for i, b := range blocks {
+		switch b.Type {
+		case BlockText, BlockImage, BlockAudio, BlockResource, BlockResourceLink:
+		default:
+			return rpc.Errorf(rpc.CodeInvalidParams, "prompt[%d] is a block of the unknown kind %q", i, rpc.Clip(b.Type, 40)).
+				WithData(map[string]any{"index": i, "supported": []string{BlockText, BlockImage, BlockAudio, BlockResource, BlockResourceLink}})
+		}
+	}
+	return nil
+}
+
+// serve waits for its turn and runs it. turn ends when the client cancels, and
+// with ctx, which lives on to say what remains to be said.
+func (ses *session) serve(ctx, turn context.Context, at *place, blocks []Block) (any, error) {
+	if err := at.wait(turn); err != nil {
+		return PromptResult{StopReason: StopCancelled}, nil
+	}
+	a, work := ses.now()
+	f := &front{ses: ses, ctx: ctx, a: a, turn: ses.srv.o.newID(), step: 1, attempt: 1}
+	if ses.srv.echoes(work.Settings.Echo) {
+		for _, b := range blocks {
+			if err := ses.userBlock(ctx, f.turn, b.Raw); err != nil {
+				return nil, err
+			}
+		}
+	}
+	f.askTrust(turn)
+	p := agent.Prompt{Front: f, TurnID: f.turn}
+	for _, b := range blocks {
+		p.Sources = append(p.Sources, b.Source())
+	}
+	res, err := a.Prompt(turn, p)
+	f.finish()
+	ses.refresh(ctx)
+	if turn.Err() != nil && (err != nil || res.Stop != content.StopEndTurn) {
+		return f.result(StopCancelled), nil
+	}
+	if err != nil {
+		return nil, failure(err)
+	}
+	return f.result(stopReason(res.Stop)), nil
+}
+
+// stopReason is the word of the protocol; a turn that failed has an error instead.
+func stopReason(s content.StopReason) string {
+	switch s {
+	case content.StopMaxTokens:
+		return StopMaxTokens
+	case content.StopMaxSteps:
+		return StopMaxTurnRequests
+	case content.StopRefusal:
+		return StopRefusal
+	case content.StopCancelled:
+		return StopCancelled
+	case content.StopNone, content.StopEndTurn, content.StopFailed:
+	}
+	return StopEndTurn
+}
+
+// cancel ends the turn that runs and those that wait. Each of them is answered by
+// its own reply.
+func (s *server) cancel(_ context.Context, r *rpc.Request) {
+	if ses := s.session(r.SessionID); ses != nil {
+		ses.line.cancelAll()
+	}
+}

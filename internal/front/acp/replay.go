@@ -1,0 +1,216 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strconv"
+
+	"tote/internal/agent"
+	"tote/internal/content"
+	"tote/internal/front/acp/rpc"
+)
+
+// The ids of messages and tool calls are made of the turn's id and of what can be
+// counted in its record, so that a replay gives the same ones as the turn did.
+
+func messageID(turn string, step int) string { return turn + "-m" + strconv.Itoa(step) }
+func thoughtID(turn string, step int) string { return turn + "-t" + strconv.Itoa(step) }
+
+// toolID is unique in a session: backends number their calls anew in each answer.
+func toolID(turn string, step int, call string) string {
+	return turn + "-c" + strconv.Itoa(step) + "-" + call
+}
+
+// replay sends the whole history: what the client sent byte for byte, answers, and
+// tool calls in their final state. The caller holds the line.
+func (ses *session) replay(ctx context.Context) error {
+	a, _ := ses.now()
+	envs := map[string]map[int]content.Envelope{}
+	err := a.Envelopes(ctx, func(turn string, n int, env content.Envelope) error {
+		if envs[turn] == nil {
+			envs[turn] = map[int]content.Envelope{}
+		}
+		envs[turn][n] = env
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, t := range a.Turns() {
+		p := player{ses: ses, a: a, turn: t, envs: envs[t.ID]}
+		if err := p.play(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// player replays one turn.
+type player struct {
+	ses  *session
+	a    *agent.Session
+	turn content.Turn
+	envs map[int]content.Envelope
+	// client: the prompt came from a client of the protocol, which has sent
+	// every block of it that has an envelope.
+	client bool
+	step   int
+}
+
+func (p *player) play(ctx context.Context) error {
+	for _, e := range p.envs {
+		p.client = p.client || !e.IsZero()
+	}
+	for i, m := range p.turn.Messages {
+		var err error
+		switch m.Role {
+		case content.RoleUser:
+			err = p.user(ctx, m)
+		case content.RoleAssistant:
+			p.step++
+			err = p.assistant(ctx, m, p.results(i+1))
+		case content.RoleTool: // went with the calls
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *player) user(ctx context.Context, m content.Message) error {
+	for n, part := range m.Parts {
+		b, ok := part.(content.Block)
+		if !ok {
+			continue
+		}
+		if err := p.userBlock(ctx, b, p.envs[n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *player) userBlock(ctx context.Context, b content.Block, env content.Envelope) error {
+	if env.IsZero() {
+		if p.client {
+			return nil // made of a block that goes back itself, such as the file behind a link
+		}
+		return p.ses.send(ctx, Chunk(UpdateUserMessage, p.turn.ID, shower{p.a}.block(b)))
+	}
+	raw, err := p.a.Restore(env)
+	if err != nil {
+		text := content.Compact([]content.Block{b}) + ": its stored bytes are gone or damaged"
+		return p.ses.send(ctx, Chunk(UpdateUserMessage, p.turn.ID, TextBlock(text)))
+	}
+	return p.ses.userBlock(ctx, p.turn.ID, raw)
+}
+
+// results are those of the message at i, by call.
+func (p *player) results(i int) map[string]content.ToolResult {
+	out := map[string]content.ToolResult{}
+	if i < len(p.turn.Messages) {
+		for _, part := range p.turn.Messages[i].Parts {
+			if r, ok := part.(content.ToolResult); ok {
+				out[r.CallID] = r
+			}
+		}
+	}
+	return out
+}
+
+func (p *player) assistant(ctx context.Context, m content.Message, results map[string]content.ToolResult) error {
+	for _, part := range m.Parts {
+		var body any
+		switch part := part.(type) {
+		case content.Reasoning:
+			if part.Text == "" {
+				continue
+			}
+			body = Chunk(UpdateAgentThought, thoughtID(p.turn.ID, p.step), TextBlock(part.Text))
+		case content.ToolCall:
+			result, ran := results[part.ID]
+			body = p.call(part, result, ran)
+		case content.Block:
+			body = Chunk(UpdateAgentMessage, messageID(p.turn.ID, p.step), shower{p.a}.block(part))
+		default:
+			continue
+		}
+		if err := p.ses.send(ctx, body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// call is a tool call in its final state. One without a result was cut off.
+func (p *player) call(c content.ToolCall, r content.ToolResult, ran bool) ToolCall {
+	out := announce(toolID(p.turn.ID, p.step, c.ID), c)
+	out.Title, out.Status = titleOf(c), ToolCompleted
+	if r.IsError || !ran {
+		out.Status = ToolFailed
+	}
+	if path := argument(c, "path"); path != "" {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(p.a.Stored().Cwd, path)
+		}
+		out.Locations = []Location{{Path: path}}
+	}
+	out.Content = shower{p.a}.contents(r.Blocks)
+	return out
+}
+
+// announce is what a live and a replayed call have in common.
+func announce(id string, c content.ToolCall) ToolCall {
+	out := ToolCall{SessionUpdate: UpdateToolCall, ToolCallID: id, Name: c.Name, Kind: kindOf(c.Name)}
+	if json.Valid([]byte(c.Arguments)) && !hasBreak(c.Arguments) {
+		out.RawInput = json.RawMessage(c.Arguments)
+	}
+	return out
+}
+
+// hasBreak reports whether arguments cannot stand in a line as they are.
+func hasBreak(s string) bool {
+	for i := range len(s) {
+		if s[i] == '\n' || s[i] == '\r' {
+			return true
+		}
+	}
+	return false
+}
+
+// kindOf tells clients which icon to draw.
+func kindOf(tool string) string {
+	switch tool {
+	case "read", "list":
+		return ToolRead
+	case "write", "edit":
+		return ToolEdit
+	case "find", "grep", "search", "glob":
+		return ToolSearch
+	case "run", "bash", "shell":
+		return ToolExecute
+	case "fetch":
+		return ToolFetch
+	}
+	return ToolOther
+}
+
+// titleOf names a call whose live title was not recorded.
+func titleOf(c content.ToolCall) string {
+	for _, name := range []string{"path", "command", "pattern", "query", "url"} {
+		if v := argument(c, name); v != "" {
+			return c.Name + " " + rpc.Clip(v, 200)
+		}
+	}
+	return c.Name
+}
+
+// argument is a string among the arguments of a call, "" when there is none.
+func argument(c content.ToolCall, name string) string {
+	if !json.Valid([]byte(c.Arguments)) {
+		return ""
+	}
+	return rpc.Unquote(rpc.Member([]byte(c.Arguments), name))
+}

@@ -1,0 +1,187 @@
+package acp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"tote/internal/front/acp/rpc"
+)
+
+// version is the version of the protocol that is spoken. Whatever a client asks
+// for, it is answered with this one and decides whether to go on.
+const version = 1
+
+// closeTimeout bounds how long the end of the connection waits for a turn.
+const closeTimeout = 10 * time.Second
+
+// server is one connection to a client.
+type server struct {
+	o    Options
+	log  *slog.Logger
+	conn *rpc.Conn
+
+	mu       sync.Mutex // guards what follows
+	client   InitializeParams
+	sessions map[string]*session
+	// accepted are the fingerprints of the folders that were trusted here.
+	accepted map[string]bool
+}
+
+// Serve speaks the protocol with one client until the input ends, which is no
+// error, ctx ends, or the output breaks. Turns that run then are cancelled and
+// recorded before it returns.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
+	s := &server{o: o, log: o.Log, sessions: map[string]*session{}, accepted: map[string]bool{}}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	s.conn = rpc.NewConn(in, out, s.handlers(), rpc.Options{MaxLine: o.MaxLine, Log: s.log})
+	err := s.conn.Serve(ctx)
+	return errors.Join(err, s.shut(ctx))
+}
+
+// shut closes the sessions that are open.
+func (s *server) shut(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	s.mu.Lock()
+	open := s.sessions
+	s.sessions = map[string]*session{}
+	s.mu.Unlock()
+	var errs []error
+	for id, ses := range open {
+		if err := ses.close(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("close session %s: %w", id, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (s *server) handlers() rpc.Handlers {
+	h := rpc.Handlers{
+		Requests: map[string]rpc.Handler{
+			methodInitialize:      s.initialize,
+			methodAuthenticate:    s.authenticate,
+			methodNew:             s.newSession,
+			methodLoad:            s.loadSession,
+			methodResume:          s.resumeSession,
+			methodList:            s.listSessions,
+			methodDelete:          s.deleteSession,
+			methodClose:           s.closeSession,
+			methodPrompt:          s.prompt,
+			methodSetMode:         s.setMode,
+			methodSetConfigOption: s.setConfigOption,
+		},
+		Notifications: map[string]func(context.Context, *rpc.Request){methodCancel: s.cancel},
+		Dropped:       s.dropped,
+	}
+	for method, why := range unserved {
+		h.Requests[method] = func(context.Context, *rpc.Request) (any, error) {
+			return nil, rpc.Errorf(rpc.CodeMethodNotFound, "method %q is not supported", method).
+				WithData(map[string]string{"reason": why})
+		}
+	}
+	return h
+}
+
+func (s *server) initialize(_ context.Context, r *rpc.Request) (any, error) {
+	p, fault := ParseInitialize(r.Params)
+	if fault != nil {
+		return nil, fault
+	}
+	s.mu.Lock()
+	s.client = p
+	s.mu.Unlock()
+	return InitializeResult{
+		ProtocolVersion: version,
+		AgentCapabilities: AgentCapabilities{
+			LoadSession: true, PromptCapabilities: allPrompts,
+			SessionCapabilities: SessionCapabilities{List: true, Delete: true, Resume: true, Close: true, AdditionalDirectories: true},
+		},
+		AgentInfo:   Implementation{Name: "tote", Title: "tote", Version: s.o.Version},
+		AuthMethods: []AuthMethod{},
+	}, nil
+}
+
+func (s *server) authenticate(context.Context, *rpc.Request) (any, error) {
+	return nil, rpc.Errorf(rpc.CodeInvalidParams, "there is no way to log in: keys are read from the configuration")
+}
+
+// dropped tells the user of a message that was too long to keep. Without a
+// session there is nowhere to say it; the request's own reply does.
+func (s *server) dropped(ctx context.Context, over rpc.Over) {
+	ses := s.session(over.SessionID)
+	if ses == nil {
+		return
+	}
+	limit := s.o.MaxLine
+	if limit <= 0 {
+		limit = rpc.DefaultMaxLine
+	}
+	ses.notify(ctx, warning("a message was too long and was not taken",
+		fmt.Sprintf("%s had %d bytes, the limit is %d; send fewer or smaller attachments, or raise acp.max_line", methodWord(over.Method), over.Received, limit)))
+}
+
+func methodWord(method string) string {
+	if method == "" {
+		return "it"
+	}
+	return rpc.Clip(method, 100)
+}
+
+// session returns an open session, nil when there is none of that id.
+func (s *server) session(id string) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sessions[id]
+}
+
+// find is session for requests.
+func (s *server) find(id string) (*session, error) {
+	if ses := s.session(id); ses != nil {
+		return ses, nil
+	}
+	if id == "" {
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "sessionId is missing")
+	}
+	return nil, notFound(id)
+}
+
+// notFound is the error for a session that does not exist.
+func notFound(id string) *rpc.Error {
+	return rpc.Errorf(rpc.CodeNotFound, "session not found").WithData(map[string]string{"sessionId": rpc.Clip(id, 200)})
+}
+
+// takesNotices reports whether the client shows notices.
+func (s *server) takesNotices() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return bool(s.client.ClientCapabilities.Session.Notices)
+}
+
+// drawsPrompts are clients, by the name they give of themselves in lower case,
+// that show the user's message on their own and would show an echo as a second
+// one: zed-industries/zed#53216, obsidian-agent-client#421, paseo#2363,
+// sesori#428, kandev#1804 (read 30 Nov 2026).
+var drawsPrompts = map[string]bool{
+	"zed": true, "obsidian-agent-client": true, "paseo": true, "sesori": true, "kandev": true,
+}
+
+// echoes reports whether the client is sent its own blocks.
+func (s *server) echoes(setting string) bool {
+	switch setting {
+	case EchoOn:
+		return true
+	case EchoOff:
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !drawsPrompts[strings.ToLower(s.client.ClientInfo.Name)]
+}
