@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"testing"
 
 	"tote/internal/content"
 )
@@ -52,3 +53,13 @@ func Unsynced(db *DB) error {
 
 // Checkpoint moves the journal into the file.
 func Checkpoint(ctx context.Context, db *DB) error { return db.scrub(ctx) }
+
+// Count returns the number of rows of a table.
+func Count(t testing.TB, db *DB, table string) int {
+	t.Helper()
+	var n int
+	if err := db.full.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
