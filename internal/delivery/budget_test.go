@@ -84,7 +84,7 @@ func TestHistoryBudget(t *testing.T) {
 
 // A variant that is still to be cut counts with the most that it may take.
 func TestHistoryBudgetCountsVariants(t *testing.T) {
-	in := spent(sees(), row(2, as(webp))...)
+	in := spent(sees(), row(2, inWebP)...)
 	in.Budgets.History = 799_999
 	if got := letters(delivery.Decide(in)); got != "_cc" {
 		t.Errorf("got %s", got)

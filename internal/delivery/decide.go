@@ -7,20 +7,15 @@ import "tote/internal/content"
 func Decide(in Input) Plan {
 	d := &decider{in: &in, orders: make([]Order, 0, countBlocks(in.Messages))}
 	for i, m := range in.Messages {
-		current := i >= in.Current
 		for _, p := range m.Parts {
-			switch p := p.(type) {
-			case content.ToolResult:
-				d.enter(current, RouteResult)
-				for _, b := range p.Blocks {
+			if r, ok := p.(content.ToolResult); ok {
+				d.enter(i, RouteResult)
+				for _, b := range r.Blocks {
 					d.add(b)
 				}
-			case content.Block:
-				if m.Role != content.RoleAssistant {
-					d.enter(current, RoutePrompt)
-					d.add(p)
-				}
-			case content.Reasoning, content.ToolCall:
+			} else if b, ok := p.(content.Block); ok && m.Role != content.RoleAssistant {
+				d.enter(i, RoutePrompt)
+				d.add(b)
 			}
 		}
 	}
@@ -54,11 +49,12 @@ type decider struct {
 
 var _ content.Visitor[Order] = (*decider)(nil)
 
-// enter says where the blocks that follow stand.
-func (d *decider) enter(current bool, route Route) {
+// enter says where the blocks that follow stand: in message i, by the route that
+// they take in the current turn.
+func (d *decider) enter(i int, route Route) {
 	d.result = route == RouteResult
 	d.route = RouteHistory
-	if current {
+	if i >= d.in.Current {
 		d.route = route
 	}
 }
@@ -218,13 +214,10 @@ func (d *decider) audio(b content.Audio) Order {
 	}
 	p := &d.in.Profile
 	why, detail := d.nativeTrouble(b.Attachment, p.Audio, &p.AudioLimits, ReasonNoAudio)
-	switch why {
-	case ReasonFits:
+	if why == ReasonFits {
 		return native(b.Attachment)
-	case ReasonEndpointRefused:
-		return refused(d.lower(b.Attachment, why, detail))
 	}
-	return d.lower(b.Attachment, why, detail)
+	return refused(d.lower(b.Attachment, why, detail))
 }
 
 // Document implements content.Visitor.
@@ -249,21 +242,18 @@ func (d *decider) document(b content.Document) Order {
 		why = ReasonPathSize
 	}
 	hasText := !b.Text.IsZero() && !d.in.Facts.Missing[b.Text.Digest]
+	textFits := hasText && b.Text.Size <= d.textBudget()
 	e, ok := d.remembered(b.Handle)
 	asText := ok && e.Disposition.rank() == rankWhole && e.Variant.IsZero()
 	switch {
-	case why == ReasonFits && !(asText && hasText):
+	case why == ReasonFits && (!asText || !textFits):
 		return native(b.Attachment)
-	case hasText && b.Text.Size <= d.textBudget():
+	case textFits:
 		return Order{Disposition: Converted, Reason: ReasonTextForm, Load: b.Text}
-	case why == ReasonEndpointRefused:
-		return refused(d.lower(b.Attachment, why, detail))
 	case hasText && why == none:
 		return d.lower(b.Attachment, ReasonTextTooLong, "")
-	case why == ReasonFits:
-		return native(b.Attachment) // the text that the lane had has become too long
 	}
-	return d.lower(b.Attachment, why, detail)
+	return refused(d.lower(b.Attachment, why, detail))
 }
 
 // ResourceText implements content.Visitor.

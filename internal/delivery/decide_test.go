@@ -38,7 +38,7 @@ func TestOrderByCapability(t *testing.T) {
 		{"picture/off", picture(1), off, files, "image-1.png path user_off"},
 		{"picture/off, described", picture(1), off, describer, "image-1.png described user_off"},
 		{"prepared picture/yes", picture(1, shrunk), known, files, "image-1.png shrunk prepared"},
-		{"format/yes", picture(1, as(webp)), known, files, "image-1.png converted format"},
+		{"format/yes", picture(1, inWebP), known, files, "image-1.png converted format"},
 		{"audio/yes", recording(1), known, files, "audio-1.wav inline fits"},
 		{"audio/no", recording(1), blind, files, "audio-1.wav path no_audio"},
 		{"audio/unknown", recording(1), unknown, files, "audio-1.wav path no_audio"},
@@ -51,7 +51,7 @@ func TestOrderByCapability(t *testing.T) {
 		{"archive", archive(), known, files, "document-9.zip path binary"},
 		{"archive/no files", archive(), known, delivery.Facts{}, "document-9.zip placeholder binary"},
 		{"resource", resource(1), blind, files, "resource-1.txt inline text_form"},
-		{"link", link(1), blind, files, "link-1 inline link"},
+		{"link", link(), blind, files, "link-1 inline link"},
 		{"text", prose(1, "hello"), blind, files, "text-1 inline fits"},
 		{"blank text", prose(1, " \n\u00a0"), blind, files, "text-1 inline blank"},
 		{"opaque", content.Opaque{Handle: "opaque-1", Type: "video", Raw: blob(9, "application/json", 9, 0, 0)}, known, files, "opaque-1 placeholder unknown_kind"},
@@ -146,7 +146,7 @@ func TestFaults(t *testing.T) {
 }
 
 func TestFaultyLinkKeepsItsPlace(t *testing.T) {
-	l := link(1)
+	l := link()
 	l.Fault = content.FaultDenied
 	if got := ordered(delivery.Decide(prompt(sees(), l)))[0]; got != "link-1 placeholder denied" {
 		t.Errorf("got %q", got)
@@ -235,7 +235,7 @@ func TestCutBounds(t *testing.T) {
 			"shrunk path_limit", &delivery.Bounds{MaxEdge: 300, MaxBytes: 70_000, MIMEs: all},
 		},
 		{
-			"format of a small picture", picture(1, as(webp), sized(10_000)), func(*delivery.Input) {},
+			"format of a small picture", picture(1, inWebP, sized(10_000)), func(*delivery.Input) {},
 			"converted format", &delivery.Bounds{MaxEdge: 800, MaxBytes: 64_000, MIMEs: all},
 		},
 		{
@@ -298,7 +298,7 @@ func TestCutBounds(t *testing.T) {
 func TestResultFormats(t *testing.T) {
 	narrow := limits(func(l *delivery.Limits) { l.MIMEs, l.ResultMIMEs = []string{png, webp}, []string{png} })
 	in := delivery.Input{Profile: sees(narrow), Messages: []content.Message{
-		user(picture(1, as(webp))), assistant(call("a")), results(result("a", picture(2, as(webp)))),
+		user(picture(1, inWebP)), assistant(call("a")), results(result("a", picture(2, inWebP))),
 	}}
 	for _, current := range []int{0, 3} { // in this turn, and in an earlier one
 		in.Current = current

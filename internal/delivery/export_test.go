@@ -16,11 +16,11 @@ func (p Plan) TokenLimit() int64 {
 	return d.tokenLimit()
 }
 
-func (o Order) Route() Route   { return o.route }
-func (o Order) InResult() bool { return o.result }
-func (o Order) Media() bool    { return o.carriesMedia() }
-func (o Order) Text() bool     { return o.loadsText() }
-func (o Order) Raw() int64     { return o.rawSize() }
+func (o *Order) Route() Route   { return o.route }
+func (o *Order) InResult() bool { return o.result }
+func (o *Order) Media() bool    { return o.carriesMedia() }
+func (o *Order) Text() bool     { return o.loadsText() }
+func (o *Order) Raw() int64     { return o.rawSize() }
 
 func (d Disposition) Rank() int { return d.rank() }
 

@@ -102,7 +102,12 @@ func (s *settler) account(o *Order, b content.Block) {
 		return // prose is itself; what is stripped comes back after the turn
 	}
 	e := LedgerEntry{Disposition: o.Disposition, Reason: o.Reason, Detail: o.Detail, Variant: o.Send, Note: o.Note}
-	if old, ok := s.entries[o.Handle]; !ok || old != e {
-		s.entries[o.Handle] = e
+	if old, ok := s.ledger.entries[o.Handle]; ok && old == e {
+		return
 	}
+	if !s.changed {
+		s.changed = true
+		s.ledger = s.ledger.copied()
+	}
+	s.ledger.entries[o.Handle] = e
 }

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"slices"
 	"unicode"
 
 	"tote/internal/content"
@@ -112,7 +113,7 @@ func (d *decider) nativeTrouble(a content.Attachment, c Capability, l *Limits, n
 		return ReasonEndpointRefused, ""
 	case d.in.Facts.Missing[a.Prepared.Digest] || a.Prepared.IsZero():
 		return ReasonMissing, ""
-	case !contains(d.mimes(l), a.Prepared.MIME):
+	case !slices.Contains(d.mimes(l), a.Prepared.MIME):
 		return none, a.Prepared.MIME + " is not taken"
 	case over(a.Prepared.Size, l.MaxBytes) || over(EncodedLen(a.Prepared.Size), l.MaxEncoded):
 		return ReasonPathSize, ""
@@ -154,7 +155,7 @@ func (d *decider) mimes(l *Limits) []string {
 }
 
 func (d *decider) takes(mime string) bool {
-	return contains(d.mimes(&d.in.Profile.ImageLimits), mime) && !d.in.Facts.RefusedMIMEs[mime]
+	return slices.Contains(d.mimes(&d.in.Profile.ImageLimits), mime) && !d.in.Facts.RefusedMIMEs[mime]
 }
 
 // pictureFits reports whether the path takes a picture as it is.
@@ -166,7 +167,7 @@ func (d *decider) pictureFits(b content.Blob) bool {
 // types where it names any.
 func within(v content.Blob, b Bounds) bool {
 	return !over(v.Size, b.MaxBytes) && !over(int64(max(v.Width, v.Height)), int64(b.MaxEdge)) &&
-		!over(int64(v.Width)*int64(v.Height), b.MaxPixels) && (len(b.MIMEs) == 0 || contains(b.MIMEs, v.MIME))
+		!over(int64(v.Width)*int64(v.Height), b.MaxPixels) && (len(b.MIMEs) == 0 || slices.Contains(b.MIMEs, v.MIME))
 }
 
 // limitsOfPicture folds budget, profile and learned limits into one bound.
@@ -234,15 +235,6 @@ func least(a, b int64) int64 {
 
 // over reports whether v is over a limit, of which 0 is none.
 func over(v, limit int64) bool { return limit > 0 && v > limit }
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
-}
 
 func blank(s string) bool {
 	for _, r := range s {

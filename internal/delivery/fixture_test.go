@@ -54,9 +54,8 @@ func shrunk(p *content.Image) {
 	p.Changes = content.ChangeShrunk
 }
 
-func as(mime string) func(*content.Image) {
-	return func(p *content.Image) { p.Original.MIME, p.Prepared.MIME, p.Declared = mime, mime, mime }
-}
+// inWebP makes a picture of a type that no path of these tests takes.
+func inWebP(p *content.Image) { p.Original.MIME, p.Prepared.MIME, p.Declared = webp, webp, webp }
 
 func sized(size int64) func(*content.Image) {
 	return func(p *content.Image) { p.Original.Size, p.Prepared.Size = size, size }
@@ -94,9 +93,9 @@ func resource(n int) content.ResourceText {
 	}, URI: "file:///notes.txt"}
 }
 
-func link(n int) content.ResourceLink {
+func link() content.ResourceLink {
 	return content.ResourceLink{
-		Handle: content.NewHandle(content.KindResourceLink, n, ""), Origin: origin(), URI: "https://example.invalid/a?b=c", Name: "page",
+		Handle: content.NewHandle(content.KindResourceLink, 1, ""), Origin: origin(), URI: "https://example.invalid/a?b=c", Name: "page",
 	}
 }
 
@@ -278,7 +277,9 @@ func media(kind string, a content.Attachment) ([]delivery.Segment, error) {
 
 func (plain) Text(b content.Text) ([]delivery.Segment, error)   { return line(b) }
 func (plain) Image(b content.Image) ([]delivery.Segment, error) { return media("image", b.Attachment) }
+
 func (plain) Audio(b content.Audio) ([]delivery.Segment, error) { return media("audio", b.Attachment) }
+
 func (plain) Document(b content.Document) ([]delivery.Segment, error) {
 	return media("doc", b.Attachment)
 }
@@ -372,8 +373,8 @@ func said(role content.Role, part content.Part) []string {
 		return []string{role.String() + ": call " + part.ID}
 	case content.Reasoning:
 		return []string{role.String() + ": thinks " + part.Text}
-	case content.Block:
-		return []string{role.String() + ": <" + string(part.BlockHandle()) + ">"}
+	case content.Image, content.Audio, content.Document, content.ResourceLink, content.Opaque:
 	}
-	return nil
+	b, _ := part.(content.Block)
+	return []string{role.String() + ": <" + string(b.BlockHandle()) + ">"}
 }

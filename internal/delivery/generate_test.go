@@ -11,7 +11,7 @@ import (
 // world builds an input of any shape out of fuzzed bytes.
 type world struct {
 	*reader
-	counts  map[content.Kind]int
+	counts  [content.KindOpaque + 1]int
 	digests int
 	calls   int
 	open    []string
@@ -20,7 +20,7 @@ type world struct {
 }
 
 func newWorld(data []byte) *world {
-	return &world{reader: &reader{data}, counts: map[content.Kind]int{}}
+	return &world{reader: &reader{data}}
 }
 
 func (w *world) handle(k content.Kind, ext string) content.Handle {

@@ -126,7 +126,7 @@ type Order struct {
 }
 
 // Block returns the block that the order is about.
-func (o Order) Block() content.Block { return o.block }
+func (o *Order) Block() content.Block { return o.block }
 
 // Wants says what a plan would like to know before it is carried out.
 type Wants uint8

@@ -16,12 +16,12 @@ type label struct {
 	lookers []string
 }
 
-func (l label) text(b content.Block) string {
+func (l *label) text(b content.Block) string {
 	s, _ := content.Visit(b, content.Visitor[string](l)) // its methods return no error
 	return s
 }
 
-func (l label) head(sb *strings.Builder, name, mime string) {
+func (l *label) head(sb *strings.Builder, name, mime string) {
 	sb.Grow(labelSize)
 	sb.WriteByte('[')
 	sb.WriteString(string(l.order.Handle))
@@ -38,7 +38,7 @@ func (l label) head(sb *strings.Builder, name, mime string) {
 }
 
 // tail says what became of it where it is not shown, and closes the bracket.
-func (l label) tail(sb *strings.Builder) string {
+func (l *label) tail(sb *strings.Builder) string {
 	o := l.order
 	if l.call != "" && o.whole() {
 		sb.WriteString(", from tool call ")
@@ -64,7 +64,7 @@ func (l label) tail(sb *strings.Builder) string {
 	return sb.String()
 }
 
-func (l label) missing(sb *strings.Builder) {
+func (l *label) missing(sb *strings.Builder) {
 	sb.WriteString(", not shown: ")
 	sb.WriteString(l.order.Reason.Model())
 	if l.order.Detail != "" {
@@ -85,10 +85,10 @@ func (l label) missing(sb *strings.Builder) {
 }
 
 // Text implements content.Visitor.
-func (l label) Text(b content.Text) (string, error) { return b.Body, nil }
+func (l *label) Text(b content.Text) (string, error) { return b.Body, nil }
 
 // Image implements content.Visitor.
-func (l label) Image(b content.Image) (string, error) {
+func (l *label) Image(b content.Image) (string, error) {
 	var sb strings.Builder
 	shown := l.order.Send
 	if shown.IsZero() {
@@ -127,7 +127,7 @@ func orDeclared(found, declared string) string {
 }
 
 // Audio implements content.Visitor.
-func (l label) Audio(b content.Audio) (string, error) {
+func (l *label) Audio(b content.Audio) (string, error) {
 	var sb strings.Builder
 	l.head(&sb, b.Name, orDeclared(b.Original.MIME, b.Declared))
 	if b.Millis > 0 {
@@ -140,7 +140,7 @@ func (l label) Audio(b content.Audio) (string, error) {
 }
 
 // Document implements content.Visitor.
-func (l label) Document(b content.Document) (string, error) {
+func (l *label) Document(b content.Document) (string, error) {
 	var sb strings.Builder
 	l.head(&sb, b.Name, orDeclared(b.Original.MIME, b.Declared))
 	if b.Pages > 0 {
@@ -155,7 +155,7 @@ func (l label) Document(b content.Document) (string, error) {
 	return l.tail(&sb), nil
 }
 
-func (l label) bytes(sb *strings.Builder, n int64) {
+func (l *label) bytes(sb *strings.Builder, n int64) {
 	if n > 0 {
 		sb.WriteString(", ")
 		sb.WriteString(strconv.FormatInt(n, 10))
@@ -164,7 +164,7 @@ func (l label) bytes(sb *strings.Builder, n int64) {
 }
 
 // ResourceText implements content.Visitor.
-func (l label) ResourceText(b content.ResourceText) (string, error) {
+func (l *label) ResourceText(b content.ResourceText) (string, error) {
 	var sb strings.Builder
 	name := b.Name
 	if b.URI != "" {
@@ -176,7 +176,7 @@ func (l label) ResourceText(b content.ResourceText) (string, error) {
 }
 
 // ResourceLink implements content.Visitor.
-func (l label) ResourceLink(b content.ResourceLink) (string, error) {
+func (l *label) ResourceLink(b content.ResourceLink) (string, error) {
 	var sb strings.Builder
 	l.head(&sb, b.Name, "")
 	sb.WriteString(" <")
@@ -207,7 +207,7 @@ func cleanURI(s string) string {
 }
 
 // Opaque implements content.Visitor.
-func (l label) Opaque(b content.Opaque) (string, error) {
+func (l *label) Opaque(b content.Opaque) (string, error) {
 	var sb strings.Builder
 	l.head(&sb, "", "")
 	sb.WriteString(": a block")

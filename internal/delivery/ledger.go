@@ -41,7 +41,15 @@ func (e LedgerEntry) sound() bool {
 	case e.Disposition == Described && e.Note == "":
 		return false
 	}
-	return !e.Disposition.Degraded() || e.Reason.Model() != ""
+	return !e.Disposition.Degraded() || e.Reason.Model() != "" && e.Variant.IsZero()
+}
+
+// copied is a ledger that may be written to.
+func (l Ledger) copied() Ledger {
+	if l.entries == nil {
+		return Ledger{entries: map[content.Handle]LedgerEntry{}}
+	}
+	return Ledger{entries: maps.Clone(l.entries)}
 }
 
 // Len returns how many blocks the ledger remembers.

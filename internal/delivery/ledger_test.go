@@ -130,6 +130,7 @@ func TestNewLedgerLeavesOutWhatCannotBe(t *testing.T) {
 		"c": {Disposition: delivery.Stripped, Reason: delivery.ReasonTurnRefused},
 		"d": {},
 		"f": {Disposition: delivery.Path, Reason: delivery.ReasonFits},
+		"h": {Disposition: delivery.Path, Reason: delivery.ReasonNoImages, Variant: blob(1, png, 1, 1, 1)},
 		"g": {Disposition: delivery.Described, Reason: delivery.ReasonNoImages},
 		"e": {Disposition: delivery.Inline, Reason: delivery.ReasonFits},
 	}

@@ -125,6 +125,7 @@ func (v *renderer[R]) Document(b content.Document) (R, error) {
 }
 
 func (v *renderer[R]) ResourceText(b content.ResourceText) (R, error) { return v.enc.ResourceText(b) }
+
 func (v *renderer[R]) ResourceLink(b content.ResourceLink) (R, error) { return v.enc.ResourceLink(b) }
 func (v *renderer[R]) Opaque(b content.Opaque) (R, error)             { return v.enc.Opaque(b) }
 func (v *renderer[R]) Reasoning(r content.Reasoning) (R, error)       { return v.enc.Reasoning(r) }

@@ -91,7 +91,7 @@ func TestRenderCatchesAdapters(t *testing.T) {
 
 func TestRenderGivesEveryPart(t *testing.T) {
 	in := delivery.Input{Profile: sees(), Messages: []content.Message{
-		user(prose(1, "say"), picture(1), recording(1), document(1), resource(1), link(1), content.Opaque{Handle: "opaque-1", Type: "video"}),
+		user(prose(1, "say"), picture(1), recording(1), document(1), resource(1), link(), content.Opaque{Handle: "opaque-1", Type: "video"}),
 		assistant(content.Reasoning{Text: "hm", Signature: "s", Path: "openai-chat"}, content.Text{Body: "well"}, call("a")),
 		results(result("a", prose(2, "done"))),
 	}}

@@ -1,27 +1,20 @@
 package delivery
 
-import (
-	"maps"
-
-	"tote/internal/content"
-)
+import "tote/internal/content"
 
 // Settle checks what carrying out a plan gave and makes of it the prompt that
 // an adapter may spell, one receipt for every order of the plan, and the ledger
 // to decide with next time. What could not be carried out falls to the next
 // lower form, with its reason.
 func Settle(p Plan, r Results) (Prompt, []Receipt, Ledger) {
-	s := &settler{plan: &p, results: &r, profile: &p.in.Profile}
+	s := &settler{plan: &p, results: &r, profile: &p.in.Profile, ledger: p.in.Ledger}
+	s.label = label{order: &s.order, lookers: p.in.Facts.Lookers}
 	s.receipts = make([]Receipt, 0, len(p.orders))
-	s.entries = maps.Clone(p.in.Ledger.entries)
-	if s.entries == nil {
-		s.entries = make(map[content.Handle]LedgerEntry, len(p.orders))
-	}
 	s.prompt.messages = make([]content.Message, 0, len(p.in.Messages))
 	s.messages(p.in.Messages)
 	s.mergeRoles()
 	s.collectMedia()
-	return s.prompt, s.receipts, Ledger{entries: s.entries}
+	return s.prompt, s.receipts, s.ledger
 }
 
 // settler walks the conversation once, taking the orders in step.
@@ -32,7 +25,14 @@ type settler struct {
 	next     int
 	prompt   Prompt
 	receipts []Receipt
-	entries  map[content.Handle]LedgerEntry
+	// ledger is the plan's until the first change, which copies it.
+	ledger  Ledger
+	changed bool
+	// order and label are those of the block in hand.
+	order Order
+	label label
+	// media counts the parts that go out as blobs.
+	media int
 	// hoisted are parts of tool results that have to stand in a user
 	// message after the whole batch.
 	hoisted []content.Part
@@ -56,30 +56,27 @@ func (s *settler) emit(m content.Message) {
 // not get lost.
 func (s *settler) messages(ms []content.Message) {
 	for _, m := range ms {
-		switch {
-		case m.Role == content.RoleAssistant:
-			s.answerOpen(nil)
-			s.emit(content.Message{Role: m.Role, Parts: s.assistant(m.Parts)})
-		case m.Role == content.RoleTool:
+		if m.Role == content.RoleTool {
 			s.answerOpen(s.toolResults(m.Parts))
-		default:
-			s.answerOpen(nil)
-			s.emit(content.Message{Role: content.RoleUser, Parts: s.user(m.Parts)})
+			continue
 		}
+		s.answerOpen(nil)
+		if m.Role == content.RoleAssistant {
+			s.emit(content.Message{Role: m.Role, Parts: s.assistant(m.Parts)})
+			continue
+		}
+		s.emit(content.Message{Role: content.RoleUser, Parts: s.user(m.Parts)})
 	}
 	s.answerOpen(nil)
 }
 
 func (s *settler) user(in []content.Part) []content.Part {
 	out := make([]content.Part, 0, 2*len(in)+1)
-	for _, p := range in {
-		switch p := p.(type) {
-		case content.ToolResult:
-			out = s.stray(out, p)
-		case content.Block:
-			out = s.block(out, p, "")
-		case content.Reasoning, content.ToolCall:
-			// A user says neither.
+	for _, p := range in { // a user neither thinks nor calls
+		if r, ok := p.(content.ToolResult); ok {
+			out = s.stray(out, r)
+		} else if b, ok := p.(content.Block); ok {
+			out = s.block(out, b, "")
 		}
 	}
 	if len(out) == 0 {
@@ -108,9 +105,11 @@ func (s *settler) assistant(in []content.Part) []content.Part {
 			spoken = true
 		case content.ToolResult:
 			s.hoisted = s.stray(s.hoisted, p)
-		case content.Block:
-			out = append(out, content.Text{Body: content.Compact([]content.Block{p})})
-			spoken = true
+		case content.Image, content.Audio, content.Document, content.ResourceText, content.ResourceLink, content.Opaque:
+			if b, ok := p.(content.Block); ok {
+				out = append(out, content.Text{Body: content.Compact([]content.Block{b})})
+				spoken = true
+			}
 		}
 	}
 	if !spoken { // no path takes a message of nothing, or of thoughts alone
@@ -141,17 +140,14 @@ func (s *settler) answerOpen(results []content.Part) {
 func (s *settler) toolResults(in []content.Part) []content.Part {
 	out := make([]content.Part, 0, len(in))
 	for _, p := range in {
-		switch p := p.(type) {
-		case content.ToolResult:
-			if !s.close(p.CallID) {
-				s.hoisted = s.stray(s.hoisted, p)
-				continue
-			}
-			out = append(out, s.toolResult(p))
-		case content.Block:
-			s.hoisted = s.block(s.hoisted, p, "")
-		case content.Reasoning, content.ToolCall:
-			// A tool says neither.
+		r, ok := p.(content.ToolResult)
+		switch b, isBlock := p.(content.Block); {
+		case isBlock:
+			s.hoisted = s.block(s.hoisted, b, "")
+		case ok && s.close(r.CallID):
+			out = append(out, s.toolResult(r))
+		case ok:
+			s.hoisted = s.stray(s.hoisted, r)
 		}
 	}
 	return out
@@ -227,28 +223,30 @@ func mediaOf(p content.Part) (content.Attachment, bool) {
 
 // block settles the next order and appends what stands for the block.
 func (s *settler) block(out []content.Part, b content.Block, call string) []content.Part {
-	o := s.final(&s.plan.orders[s.next])
+	o := &s.order
+	*o = s.final(&s.plan.orders[s.next])
 	s.next++
-	s.account(&o, b)
+	s.account(o, b)
 	if t, ok := b.(content.Text); ok {
 		if o.Reason == ReasonBlank {
 			return out
 		}
 		return append(out, content.Text{Body: t.Body})
 	}
-	l := label{order: &o, call: call, lookers: s.plan.in.Facts.Lookers}
+	s.label.call = call
+	out = append(out, content.Text{Body: s.label.text(b)})
 	switch {
 	case o.carriesMedia():
-		return append(out, content.Text{Body: l.text(b)}, prepared(b, o.Send))
+		s.media++
+		return append(out, prepared(b, o.Send))
 	case o.loadsText():
 		text := s.results.Texts[o.Handle]
-		out = append(out, content.Text{Body: l.text(b)})
 		if !blank(text) {
 			out = append(out, loaded(b, text))
 		}
 		return append(out, content.Text{Body: "[end of " + string(o.Handle) + "]"})
 	}
-	return append(out, content.Text{Body: l.text(b)})
+	return out
 }
 
 // prepared returns b with the blob that is sent.
@@ -295,6 +293,7 @@ func (s *settler) mergeRoles() {
 
 // collectMedia lists what the prompt sends as blobs, in the prompt's order.
 func (s *settler) collectMedia() {
+	s.prompt.media = make([]Sent, 0, s.media)
 	for _, m := range s.prompt.messages {
 		for _, p := range m.Parts {
 			s.sent(p)

@@ -48,7 +48,7 @@ func TestFallbacks(t *testing.T) {
 		{"description and path are missing", picture(1), blind, looks, forgets, "image-1.png placeholder no_images"},
 		{"description fails", picture(1), blind, looks, fails, "image-1.png placeholder prepare_failed"},
 		{"prose cannot fail", prose(1, "x"), blind, looks, fails, "text-1 inline fits"},
-		{"a link cannot fail", link(1), blind, looks, fails, "link-1 inline link"},
+		{"a link cannot fail", link(), blind, looks, fails, "link-1 inline link"},
 	}
 	for _, tt := range tests {
 		in := prompt(sees(tt.profile), tt.block)
@@ -292,7 +292,7 @@ func TestNoReasoning(t *testing.T) {
 
 func TestReceipts(t *testing.T) {
 	in := delivery.Input{Profile: sees(blind), Current: 1, Messages: []content.Message{
-		user(picture(1)), user(prose(1, "12345678"), document(1), link(1), content.Opaque{Handle: "opaque-1", Type: "video", Raw: blob(9, "application/json", 9, 0, 0)}),
+		user(picture(1)), user(prose(1, "12345678"), document(1), link(), content.Opaque{Handle: "opaque-1", Type: "video", Raw: blob(9, "application/json", 9, 0, 0)}),
 		assistant(call("a")), results(result("a", picture(2))),
 	}}
 	_, rs, l := settle(in)
