@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 
-	"tote/internal/config"
 	"tote/internal/front/headless"
 )
 
@@ -21,7 +19,7 @@ func cmdAttach(ctx context.Context, e environment, args []string) int {
 		return code
 	}
 	if len(rest) == 0 {
-		return f.fail(fmt.Errorf("%w: name at least one file", config.ErrUsage))
+		return f.fail(misuse("name at least one file"))
 	}
 	a, cwd, err := f.open()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"tote/internal/app"
 	"tote/internal/config"
@@ -98,7 +99,7 @@ func (f *flags) open() (*app.App, string, error) {
 		return nil, "", fmt.Errorf("find the working folder: %w", err)
 	}
 	if info, err := os.Stat(cwd); err != nil || !info.IsDir() {
-		return nil, "", fmt.Errorf("%w: --cwd %s is not a folder", config.ErrUsage, cwd)
+		return nil, "", misuse("--cwd %s is not a folder", cwd)
 	}
 	a, err := app.Open(app.Options{
 		Config:  f.configOptions(""),
@@ -108,22 +109,28 @@ func (f *flags) open() (*app.App, string, error) {
 }
 
 // fail shows an error that is no turn's and returns its exit code: what the user
-// wrote wrong is usage.
+// wrote wrong is usage. A reader that closed its pipe is told nothing.
 func (f *flags) fail(err error) int {
-	p := headless.Explain(err)
-	var ce *config.Error
-	code := headless.ExitFailed
-	if errors.Is(err, config.ErrUsage) || errors.As(err, &ce) {
+	if errors.Is(err, syscall.EPIPE) {
+		return headless.ExitFailed
+	}
+	p, code := headless.Explain(err), headless.ExitFailed
+	var wrong *app.ConfigError
+	switch {
+	case errors.Is(err, config.ErrUsage):
 		p.Kind, code = "usage", headless.ExitUsage
+	case errors.As(err, &wrong):
+		p.Kind, code = "config", headless.ExitUsage
 	}
 	if f.json {
 		headless.PutProblem(f.e.stdout, p)
-	}
-	for i, line := range strings.Split(err.Error(), "\n") {
-		if i == 0 {
-			line = "tote " + f.Name() + ": " + line
+		if f.Name() == "run" {
+			headless.PutDone(f.e.stdout)
 		}
-		say(f.e.stderr, "%s", line)
+	}
+	say(f.e.stderr, "tote %s: %s", f.Name(), p.Message)
+	if p.Hint != "" {
+		say(f.e.stderr, "  %s", p.Hint)
 	}
 	return code
 }
@@ -134,5 +141,23 @@ func (f *flags) configOptions(cwd string) config.Options {
 	return config.Options{Home: f.home, ConfigFile: f.file, Env: f.e.env, OS: runtime.GOOS, UserHome: home, CWD: cwd}
 }
 
+// load reads the configuration of a working folder.
+func (f *flags) load(cwd string) (config.Loaded, error) {
+	l, err := config.Load(f.configOptions(cwd))
+	if err != nil {
+		return l, &app.ConfigError{Err: err}
+	}
+	return l, nil
+}
+
 // rawJSON puts a JSON document into another as it is.
 func rawJSON(doc []byte) json.RawMessage { return doc }
+
+// misuse is an error in what was asked for; it wraps config.ErrUsage without
+// saying so.
+func misuse(format string, args ...any) error { return &misuseError{fmt.Sprintf(format, args...)} }
+
+type misuseError struct{ text string }
+
+func (e *misuseError) Error() string        { return e.text }
+func (e *misuseError) Is(target error) bool { return target == config.ErrUsage }

@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"tote/internal/agent"
 	"tote/internal/app"
-	"tote/internal/config"
 	"tote/internal/content"
 	"tote/internal/delivery"
 	"tote/internal/front/headless"
@@ -41,7 +39,7 @@ func cmdModels(ctx context.Context, e environment, args []string) int {
 		return code
 	}
 	if len(rest) > 0 {
-		return f.fail(fmt.Errorf("%w: models takes no arguments", config.ErrUsage))
+		return f.fail(misuse("models takes no arguments"))
 	}
 	a, cwd, err := f.open()
 	if err != nil {
@@ -102,9 +100,9 @@ func cmdSessions(ctx context.Context, e environment, args []string) int {
 		say(e.stderr, "deleted session %s", rest[1])
 		return headless.ExitAnswered
 	case len(rest) > 0:
-		return f.fail(fmt.Errorf("%w: sessions takes nothing, or: delete ID", config.ErrUsage))
+		return f.fail(misuse("sessions takes nothing, or: delete ID"))
 	case *limit < 1:
-		return f.fail(fmt.Errorf("%w: --limit %d: want 1 or more", config.ErrUsage, *limit))
+		return f.fail(misuse("--limit %d: want 1 or more", *limit))
 	}
 	filter := history.Filter{Cwd: cwd, Limit: *limit}
 	if *all {
@@ -126,7 +124,7 @@ func cmdSessions(ctx context.Context, e environment, args []string) int {
 
 func noSession(err error, id string) error {
 	if errors.Is(err, history.ErrNotFound) {
-		return fmt.Errorf("%w: there is no session %q; tote sessions --all lists them", config.ErrUsage, id)
+		return misuse("there is no session %q; tote sessions --all lists them", id)
 	}
 	return err
 }
@@ -143,7 +141,7 @@ func cmdReceipts(ctx context.Context, e environment, args []string) int {
 		return code
 	}
 	if len(rest) > 1 || *request < 0 {
-		return f.fail(fmt.Errorf("%w: receipts takes one session id, and --request from 1", config.ErrUsage))
+		return f.fail(misuse("receipts takes one session id, and --request from 1"))
 	}
 	a, cwd, err := f.open()
 	if err != nil {
@@ -158,14 +156,14 @@ func cmdReceipts(ctx context.Context, e environment, args []string) int {
 	if len(rest) == 1 {
 		s, err = db.Session(ctx, rest[0])
 	} else if s, err = db.Latest(ctx, cwd); errors.Is(err, history.ErrNotFound) {
-		err = fmt.Errorf("%w: there is no session in %s; tote sessions --all lists them", config.ErrUsage, cwd)
+		err = misuse("there is no session in %s; tote sessions --all lists them", cwd)
 	}
 	if err != nil {
 		return f.fail(noSession(err, first(rest)))
 	}
 	list, err := db.Receipts(ctx, s.ID, history.Query{Request: *request})
 	if errors.Is(err, history.ErrNotFound) {
-		return f.fail(fmt.Errorf("%w: session %s has no request %d", config.ErrUsage, s.ID, *request))
+		return f.fail(misuse("session %s has no request %d", s.ID, *request))
 	}
 	if err != nil {
 		return f.fail(err)

@@ -35,6 +35,9 @@ func run(args []string, stdin *os.File, stdout, stderr *os.File) int {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
+	// Caught, so that a pipe whose reader left is an error of the write, and the
+	// turn is recorded before the program ends.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	var caught atomic.Int32
 	// It ends with the process; a second signal ends that at once.
 	go func() {
@@ -124,8 +127,11 @@ func usage(w io.Writer) {
 	say(w, "\nEvery command takes --help. The first run needs no configuration:\n  tote run -a picture.png \"what is in this picture?\"\nis answered by the built-in offline stand-in, which is no language model and says so.")
 }
 
-// say writes a line. A reader that is gone cannot be told so.
-func say(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
+// say writes lines for people: nothing in them can drive a terminal. A reader
+// that is gone cannot be told so.
+func say(w io.Writer, format string, args ...any) {
+	_, _ = io.WriteString(w, headless.Clean(fmt.Sprintf(format, args...))+"\n")
+}
 
 func cmdVersion(_ context.Context, e environment, _ []string) int {
 	say(e.stdout, "tote %s", version)

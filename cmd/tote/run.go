@@ -11,7 +11,6 @@ import (
 
 	"tote/internal/agent"
 	"tote/internal/app"
-	"tote/internal/config"
 	"tote/internal/content"
 	"tote/internal/front/headless"
 	"tote/internal/history"
@@ -39,7 +38,7 @@ func cmdRun(ctx context.Context, e environment, args []string) int {
 		return code
 	}
 	if *session != "" && *cont {
-		return f.fail(fmt.Errorf("%w: --session and --continue exclude each other", config.ErrUsage))
+		return f.fail(misuse("--session and --continue exclude each other"))
 	}
 	a, cwd, err := f.open()
 	if err != nil {
@@ -70,12 +69,7 @@ func cmdRun(ctx context.Context, e environment, args []string) int {
 	if e.inTerminal && !usedStdin {
 		streams.Terminal = e.stdin
 	}
-	code = headless.Run(ctx, headless.Turn{Session: s, Sources: sources, Strict: *strict, Notices: ws.Withheld()}, streams)
-	if code == headless.ExitInterrupted && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		say(e.stderr, "tote run: %v", context.Cause(ctx))
-		return headless.ExitFailed
-	}
-	return code
+	return headless.Run(ctx, headless.Turn{Session: s, Sources: sources, Strict: *strict, Notices: ws.Withheld()}, streams)
 }
 
 func closeApp(a *app.App, e environment) {
@@ -97,7 +91,7 @@ func openSession(ctx context.Context, a *app.App, ws *app.Workspace, f *flags, c
 		}
 		s, err := db.Latest(ctx, cwd)
 		if errors.Is(err, history.ErrNotFound) {
-			return nil, fmt.Errorf("%w: there is no session in %s to continue", config.ErrUsage, cwd)
+			return nil, misuse("there is no session in %s to continue", cwd)
 		}
 		if err != nil {
 			return nil, err
@@ -113,7 +107,7 @@ func openSession(ctx context.Context, a *app.App, ws *app.Workspace, f *flags, c
 	}
 	s, err := ws.Agent().Open(ctx, id, chosen, cwd, nil)
 	if errors.Is(err, history.ErrNotFound) {
-		return nil, fmt.Errorf("%w: there is no session %q; tote sessions lists them", config.ErrUsage, id)
+		return nil, misuse("there is no session %q; tote sessions lists them", id)
 	}
 	return s, err
 }
@@ -127,7 +121,7 @@ const maxStdin = ingest.DefaultLimit + 1
 func (f *flags) sources(cwd string, rest, files []string) (out []content.Source, usedStdin bool, err error) {
 	stdin := func(what string) ([]byte, error) {
 		if usedStdin {
-			return nil, fmt.Errorf("%w: standard input can be read once, for the prompt or for one attachment", config.ErrUsage)
+			return nil, misuse("standard input can be read once, for the prompt or for one attachment")
 		}
 		usedStdin = true
 		b, err := io.ReadAll(io.LimitReader(f.e.stdin, maxStdin))
@@ -157,7 +151,7 @@ func (f *flags) sources(cwd string, rest, files []string) (out []content.Source,
 			return nil, usedStdin, err
 		}
 		if len(b) == maxStdin {
-			return nil, usedStdin, fmt.Errorf("%w: the prompt on standard input is over %s; attach it with -a -", config.ErrUsage, headless.Size(ingest.DefaultLimit))
+			return nil, usedStdin, misuse("the prompt on standard input is over %s; attach it with -a -", headless.Size(ingest.DefaultLimit))
 		}
 		text = string(b)
 	}
@@ -167,26 +161,46 @@ func (f *flags) sources(cwd string, rest, files []string) (out []content.Source,
 		})
 	}
 	if len(out) == 0 {
-		return nil, usedStdin, fmt.Errorf("%w: nothing to send: give a prompt, \"-\", or -a FILE", config.ErrUsage)
+		return nil, usedStdin, misuse("nothing to send: give a prompt, \"-\", or -a FILE")
 	}
 	return out, usedStdin, nil
 }
 
-// readable checks that a file of the command line is there, in any spelling
-// that the inlet resolves.
+// readable checks that a file of the command line is there and can be read, in
+// any spelling that the inlet resolves. A pipe or a device is no file: reading
+// one may wait for ever, which only "-" asks for.
 func readable(cwd, name string) error {
 	path := name
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cwd, path)
 	}
 	info, err := os.Stat(path)
-	switch {
-	case err == nil && info.IsDir():
-		return fmt.Errorf("%w: -a %s: it is a folder", config.ErrUsage, name)
-	case err == nil || app.Find(cwd, name):
-		return nil
-	case errors.Is(err, os.ErrPermission):
-		return fmt.Errorf("%w: -a %s: permission denied", config.ErrUsage, name)
+	if err != nil {
+		found, ok := app.Find(cwd, name)
+		switch {
+		case ok:
+			path = found
+		case errors.Is(err, os.ErrPermission):
+			return misuse("-a %s: permission denied", name)
+		default:
+			return misuse("-a %s: there is no such file", name)
+		}
+		if info, err = os.Stat(path); err != nil {
+			return misuse("-a %s: it cannot be read", name)
+		}
 	}
-	return fmt.Errorf("%w: -a %s: there is no such file", config.ErrUsage, name)
+	switch {
+	case info.IsDir():
+		return misuse("-a %s: it is a folder", name)
+	case !info.Mode().IsRegular():
+		return misuse("-a %s: it is not a regular file; -a - attaches standard input", name)
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrPermission) {
+		return misuse("-a %s: permission denied", name)
+	}
+	if err != nil {
+		return misuse("-a %s: it cannot be read", name)
+	}
+	return f.Close()
 }

@@ -33,7 +33,7 @@ func cmdTrust(ctx context.Context, e environment, args []string) int {
 		return code
 	}
 	if len(rest) > 1 {
-		return f.fail(fmt.Errorf("%w: trust takes one folder", config.ErrUsage))
+		return f.fail(misuse("trust takes one folder"))
 	}
 	a, cwd, err := f.open()
 	if err != nil {
@@ -79,12 +79,12 @@ func cmdTrust(ctx context.Context, e environment, args []string) int {
 
 // trust trusts the project of a folder, or says what waits.
 func (f *flags) trust(ctx context.Context, cwd string, check bool) int {
-	l, err := config.Load(f.configOptions(cwd))
+	l, err := f.load(cwd)
 	if err != nil {
 		return f.fail(err)
 	}
 	if l.Fingerprint == "" {
-		return f.fail(fmt.Errorf("%w: there is nothing to trust in %s: no .tote/config.json, .mcp.json, hooks or skills", config.ErrUsage, cwd))
+		return f.fail(misuse("there is nothing to trust in %s: no .tote/config.json, .mcp.json, hooks or skills", cwd))
 	}
 	trusted := l.Trusted
 	if !check && !trusted {
@@ -136,13 +136,13 @@ func cmdConfig(_ context.Context, e environment, args []string) int {
 		return code
 	}
 	if len(rest) > 0 {
-		return f.fail(fmt.Errorf("%w: config takes no arguments", config.ErrUsage))
+		return f.fail(misuse("config takes no arguments"))
 	}
 	_, cwd, err := f.open()
 	if err != nil {
 		return f.fail(err)
 	}
-	l, err := config.Load(f.configOptions(cwd))
+	l, err := f.load(cwd)
 	if err != nil {
 		return f.fail(err)
 	}

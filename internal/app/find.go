@@ -6,10 +6,9 @@ import (
 	"tote/internal/ingest"
 )
 
-// Find reports whether the user's spelling of a path names a file. It reads
+// Find returns the path of the file that the user's spelling names. It reads
 // nothing of it.
-func Find(cwd, name string) bool {
+func Find(cwd, name string) (string, bool) {
 	home, _ := os.UserHomeDir() // without one, "~" names nothing
-	_, ok := ingest.New(nil, ingest.Options{Home: home}).Find(name, ingest.Scope{Cwd: cwd})
-	return ok
+	return ingest.New(nil, ingest.Options{Home: home}).Find(name, ingest.Scope{Cwd: cwd})
 }

@@ -98,21 +98,30 @@ func (w *Workspace) options() config.Options {
 	return o
 }
 
+// ConfigError says that the configuration cannot be used as it stands, which is
+// for the user to mend.
+type ConfigError struct{ Err error }
+
+func (e *ConfigError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong with it.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
 // load reads the configuration and builds everything that hangs on it. It is
 // the one function that does, at start and on every change.
 func (w *Workspace) load() (config.Loaded, error) {
 	l, err := config.Load(w.options())
 	if err != nil {
-		return l, err
+		return l, &ConfigError{err}
 	}
 	cfg, err := l.Config.Apply(w.app.o.Overlay)
 	if err != nil {
-		return l, err
+		return l, &ConfigError{err}
 	}
 	l.Config = cfg
 	rules, err := parseRules(cfg.Permissions)
 	if err != nil {
-		return l, err
+		return l, &ConfigError{err}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

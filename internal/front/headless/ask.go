@@ -25,7 +25,7 @@ func (a asker) ask(ctx context.Context, q agent.Question) (agent.Permit, error) 
 	if target == "" {
 		target = q.Request.Detail
 	}
-	_, err := fmt.Fprintf(a.out, "%s\n  %s %s (%s)\n  allow? [y]es, [s]ession, [N]o: ", oneLine(q.Title), q.Request.Action, oneLine(target), q.Reason)
+	_, err := fmt.Fprintf(a.out, "%s\n  %s %s (%s)\n  allow? [y]es, [s]ession, [N]o: ", oneLine(q.Title), q.Request.Action, oneLine(target), oneLine(q.Reason))
 	if err != nil {
 		return agent.PermitDeny, err
 	}

@@ -30,8 +30,7 @@ func lines(w io.Writer) *json.Encoder {
 	return enc
 }
 
-// put writes a line. A reader that is gone ends the process by its signal, or
-// the turn goes on unseen; there is nobody left to tell.
+// put writes a line. A write that fails ends the turn, see sink.
 func (f *jsonFront) put(v any) { _ = f.enc.Encode(v) }
 
 type jsonSession struct {
@@ -169,12 +168,12 @@ func (f *jsonFront) Retrying(e agent.Retrying) {
 }
 
 type jsonUsage struct {
-	Type        string `json:"type"`
-	Input       *int64 `json:"input"`
-	Output      *int64 `json:"output"`
-	Cached      *int64 `json:"cached"`
-	Image       *int64 `json:"image"`
-	ImageSource string `json:"image_source"`
+	Type        string  `json:"type"`
+	Input       *int64  `json:"input"`
+	Output      *int64  `json:"output"`
+	Cached      *int64  `json:"cached"`
+	Image       *int64  `json:"image"`
+	ImageSource *string `json:"image_source"`
 }
 
 func optional(c content.Count) *int64 {
@@ -187,10 +186,10 @@ func optional(c content.Count) *int64 {
 func (f *jsonFront) Used(e agent.Used) {
 	u := jsonUsage{
 		Type: "usage", Input: optional(e.Usage.Input), Output: optional(e.Usage.Output), Cached: optional(e.Usage.Cached),
-		Image: optional(e.Usage.Image), ImageSource: "none",
+		Image: optional(e.Usage.Image),
 	}
 	if e.ImageReported {
-		u.ImageSource = "reported"
+		u.ImageSource = new("reported")
 	}
 	f.put(u)
 }
@@ -229,6 +228,11 @@ func (f *jsonFront) fail(p Problem) { f.put(jsonError{"error", p.Kind, p.Message
 // PutProblem writes a problem as a JSON line.
 func PutProblem(w io.Writer, p Problem) {
 	_ = lines(w).Encode(jsonError{"error", p.Kind, p.Message, p.Hint}) // a reader that is gone cannot be told so
+}
+
+// PutDone writes the last line of a turn that never began.
+func PutDone(w io.Writer) {
+	_ = lines(w).Encode(jsonDone{"done", content.StopFailed.String()}) // a reader that is gone cannot be told so
 }
 
 type jsonDone struct {

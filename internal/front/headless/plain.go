@@ -84,7 +84,7 @@ func (f *plainFront) Text(e agent.Text) {
 		f.answer.WriteString(e.Text)
 		return
 	}
-	_, _ = io.WriteString(f.out, e.Text)
+	_, _ = io.WriteString(f.out, harmless(e.Text))
 	f.open = !strings.HasSuffix(e.Text, "\n")
 }
 
@@ -151,7 +151,7 @@ func (f *plainFront) Ask(ctx context.Context, q agent.Question) (agent.Permit, e
 
 func (f *plainFront) fail(p Problem) {
 	f.flush()
-	f.note("tote: %s", p.Message)
+	f.note("tote: %s", strings.ReplaceAll(p.Message, "\n", "\n  "))
 	if p.Hint != "" {
 		f.note("  %s", p.Hint)
 	}

@@ -1,8 +1,10 @@
 package headless
 
 import (
-	"errors"
+	"strings"
+	"unicode"
 
+	"tote/internal/agent"
 	"tote/internal/content"
 )
 
@@ -14,21 +16,21 @@ type Problem struct {
 	Message, Hint string
 }
 
-// hinted is an error that knows what the user can do.
-type hinted interface {
-	error
-	Kind() string
-	UserHint() string
+// Explain turns an error into what is shown. A message of several lines keeps
+// them; nothing in it can drive a terminal.
+func Explain(err error) Problem {
+	kind, message, hint := agent.Explain(err)
+	return Problem{Kind: kind, Message: Clean(message), Hint: Clean(hint)}
 }
 
-// Explain turns an error into what is shown.
-func Explain(err error) Problem {
-	p := Problem{Kind: "failed", Message: oneLine(err.Error())}
-	var h hinted
-	if errors.As(err, &h) {
-		p.Kind, p.Hint = h.Kind(), h.UserHint()
+// Clean takes out of a text what would drive a terminal or reorder its letters,
+// and keeps its lines.
+func Clean(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = oneLine(l)
 	}
-	return p
+	return strings.Join(lines, "\n")
 }
 
 // oneLine keeps a message from ending its line or driving the terminal.
@@ -41,4 +43,18 @@ func oneLine(s string) string {
 		out = append(out, r)
 	}
 	return string(out)
+}
+
+// harmless is a model's text for a terminal: the control characters that could
+// drive it become U+FFFD; lines and tabs stay.
+func harmless(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r':
+			return -1
+		case r == '\n' || r == '\t' || !unicode.IsControl(r):
+			return r
+		}
+		return unicode.ReplacementChar
+	}, s)
 }

@@ -52,20 +52,40 @@ type Turn struct {
 
 // Run runs a turn and returns the exit code. An error has been shown already.
 func Run(ctx context.Context, t Turn, s Streams) int {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out := &sink{w: s.Out, stop: cancel}
+	s.Out = out
 	f := newFront(s)
 	f.session(t.Session.ID())
 	for _, n := range t.Notices {
 		f.Noticed(agent.Noticed{Notice: n})
 	}
+	code := turn(ctx, t, f)
+	switch {
+	case out.err == nil:
+		return code
+	case !gone(out.err):
+		_, _ = io.WriteString(s.Err, "tote: write the answer: "+oneLine(out.err.Error())+"\n") // a reader that is gone cannot be told so
+	}
+	return ExitFailed
+}
+
+// turn runs a turn, shows how it ended, and returns the exit code.
+func turn(ctx context.Context, t Turn, f front) int {
 	result, err := t.Session.Prompt(ctx, agent.Prompt{Sources: t.Sources, Front: f, Strict: t.Strict})
 	switch {
 	case errors.Is(err, agent.ErrStrict):
-		f.fail(Problem{Kind: "strict", Message: "not sent: something would not be delivered whole", Hint: "see the receipts above, or leave out --strict"})
+		f.fail(Explain(err))
 		f.done(content.StopCancelled)
 		return ExitDegraded
 	case err != nil:
 		f.fail(Explain(err))
 		f.done(content.StopFailed)
+		return ExitFailed
+	case result.Stop == content.StopCancelled && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		f.fail(Problem{Kind: "timeout", Message: oneLine(context.Cause(ctx).Error()), Hint: "allow more time with --timeout"})
+		f.done(result.Stop)
 		return ExitFailed
 	case result.Stop == content.StopCancelled:
 		f.done(result.Stop)
