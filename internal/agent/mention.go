@@ -44,6 +44,12 @@ func (s *Session) takeIn(ctx context.Context, p Prompt) (content.Message, []deli
 		out.Envelopes = append(out.Envelopes, all[i].envs...)
 		out.Envelopes = append(out.Envelopes, make([]content.Envelope, len(found))...)
 	}
+	if m.more {
+		m.notices = append(m.notices, delivery.Notice{
+			Severity: delivery.SeverityInfo,
+			Title:    fmt.Sprintf("only the first %d mentions were looked up: the rest is left as text", maxMentions),
+		})
+	}
 	return out, m.notices, nil
 }
 
@@ -55,6 +61,8 @@ type mentions struct {
 	// that were looked up.
 	attached, tried map[string]bool
 	notices         []delivery.Notice
+	// more: there were more than maxMentions.
+	more bool
 }
 
 // add notes a block and reports whether its file is new to the prompt.
@@ -94,10 +102,7 @@ func (m *mentions) expand(ctx context.Context, src content.Source) ([]content.Bl
 			continue
 		}
 		if len(m.tried) == maxMentions {
-			m.notices = append(m.notices, delivery.Notice{
-				Severity: delivery.SeverityInfo,
-				Title:    fmt.Sprintf("only the first %d mentions were looked up: the rest is left as text", maxMentions),
-			})
+			m.more = true
 			break
 		}
 		m.tried[token] = true

@@ -179,3 +179,10 @@ func (p *Provider) Requests() []Received {
 	defer p.mu.Unlock()
 	return slices.Clone(p.received)
 }
+
+// Trim drops what was received but the newest request, for long tests.
+func (p *Provider) Trim() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.received = p.received[max(0, len(p.received)-1):]
+}

@@ -130,7 +130,8 @@ func receive(b provider.Body) (Received, error) {
 		return Received{}, fmt.Errorf("body has %d bytes and said %d", len(data), b.Len())
 	}
 	r := Received{Body: string(data), Expect: b.Expect}
-	for _, l := range strings.Split(r.Body, "\n") {
+	var text strings.Builder
+	for l := range strings.SplitSeq(r.Body, "\n") {
 		word, rest, _ := strings.Cut(l, " ")
 		switch word {
 		case "text":
@@ -138,7 +139,7 @@ func receive(b provider.Body) (Received, error) {
 			if err != nil {
 				return r, err
 			}
-			r.Text += s + "\n"
+			text.WriteString(s + "\n")
 		case "image", "audio", "document":
 			f := strings.Fields(rest)
 			data, err := base64.StdEncoding.DecodeString(f[2])
@@ -148,5 +149,6 @@ func receive(b provider.Body) (Received, error) {
 			r.Media = append(r.Media, Media{Kind: word, Handle: f[0], MIME: f[1], Data: data})
 		}
 	}
+	r.Text = text.String()
 	return r, nil
 }
