@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/segmentio/asm/base64"
@@ -100,7 +101,7 @@ func (s *sight) read(text string, n int, ends map[string]bool) {
 		s.file += n
 		return
 	}
-	m := labelled.FindStringSubmatch(text)
+	m := labelled().FindStringSubmatch(text)
 	switch {
 	case m == nil:
 		s.text += n
@@ -131,7 +132,10 @@ func (m message) ends() map[string]bool {
 }
 
 // labelled is the line that stands before an attachment, or in its place.
-var labelled = regexp.MustCompile(`^\[([a-z_]+-[0-9]+(?:\.[A-Za-z0-9.]+)?)[:, ][^\n]*\]$`)
+// It is compiled at its first use, so that starting the program costs nothing.
+var labelled = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\[([a-z_]+-[0-9]+(?:\.[A-Za-z0-9.]+)?)[:, ][^\n]*\]$`)
+})
 
 func (s *sight) seeFile(p part) {
 	mime, payload, ok := splitDataURI(p.File.Data)
