@@ -1,0 +1,64 @@
+// A Chat Completions server on the loopback that keeps what it is sent.
+import { createServer } from "node:http";
+
+export async function startBackend() {
+  const requests = [];
+  const backend = { requests, mode: "answer", open: new Set() };
+  const server = createServer((req, res) => {
+    const parts = [];
+    req.on("data", (b) => parts.push(b));
+    req.on("end", () => {
+      const raw = Buffer.concat(parts);
+      let body = null;
+      try { body = JSON.parse(raw.toString("utf8")); } catch { /* a GET of the list of models */ }
+      if (!body?.messages) {
+        res.writeHead(404, { "content-type": "application/json" });
+        res.end('{"error":{"message":"no such path"}}');
+        return;
+      }
+      const request = { body, size: raw.length, pictures: pictures(body) };
+      requests.push(request);
+      if (backend.mode === "refuse" && request.pictures.length > 0) {
+        res.writeHead(400, { "content-type": "application/json" });
+        res.end('{"error":{"message":"This model does not support image input","type":"invalid_request_error"}}');
+        return;
+      }
+      res.writeHead(200, { "content-type": "text/event-stream" });
+      const event = (o) => res.write(`data: ${typeof o === "string" ? o : JSON.stringify(o)}\n\n`);
+      const delta = (d, finish = null) => event({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta: d, finish_reason: finish }] });
+      delta({ role: "assistant", content: "seen " });
+      if (backend.mode === "hang") {
+        backend.open.add(res);
+        res.on("close", () => backend.open.delete(res));
+        return;
+      }
+      delta({ content: String(request.pictures.length) });
+      delta({}, "stop");
+      event({ id: "c", choices: [], usage: { prompt_tokens: 5000, completion_tokens: 2, total_tokens: 5002 } });
+      event("[DONE]");
+      res.end();
+    });
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  backend.url = `http://127.0.0.1:${server.address().port}/v1`;
+  backend.close = () => { server.closeAllConnections(); server.close(); };
+  return backend;
+}
+
+// pictures are those of a request, in order, with the role that they stand in.
+function pictures(body) {
+  const out = [];
+  for (const m of body.messages) {
+    for (const p of Array.isArray(m.content) ? m.content : []) {
+      if (p.type !== "image_url") continue;
+      const [, mime, data] = /^data:([^;]+);base64,(.*)$/s.exec(p.image_url.url) ?? [];
+      out.push({ role: m.role, url: p.image_url.url, mime, data: Buffer.from(data ?? "", "base64") });
+    }
+  }
+  return out;
+}
+
+// textOf is all the text of a request, labels included.
+export function textOf(body) {
+  return body.messages.map((m) => (Array.isArray(m.content) ? m.content.map((p) => p.text ?? "").join("\n") : m.content ?? "")).join("\n");
+}
