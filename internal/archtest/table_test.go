@@ -58,7 +58,7 @@ var table = []pkg{
 	{path: profileGen, imports: []string{profile}, why: "a program for maintainers that writes the catalogue in the format of profile"},
 	{path: provider, imports: []string{content, delivery}},
 	{path: openai, imports: []string{content, delivery, provider}},
-	{path: offline, imports: []string{content, delivery, provider, imaging}, why: "it stands in for a model and truly decodes the pictures it is sent"},
+	{path: offline, imports: []string{content, delivery, provider, openai, imaging}, why: "it stands in for a model, is spoken to over the wire of openai, and truly decodes the pictures it is sent"},
 	{path: tool, imports: []string{content, permission}, why: "tools return sources; the agent ingests them"},
 	{path: history, imports: []string{content, delivery}},
 	{path: agent, imports: []string{content, delivery, permission, provider, tool}, why: "it declares what it needs of store, history and ingest as interfaces"},
@@ -76,7 +76,8 @@ var table = []pkg{
 	{path: "internal/audio/audiotest", imports: []string{content, delivery, audio}, support: true},
 	{path: "internal/store/storetest", imports: []string{content, store}, support: true},
 	{path: "internal/agent/agenttest", imports: []string{content, delivery, permission, provider, tool, agent}, support: true},
-	{path: "internal/conformance", imports: core, support: true, why: "every adapter against every kind of block"},
+	{path: "internal/provider/providertest", imports: []string{content, delivery, provider}, support: true},
+	{path: "internal/conformance", imports: append([]string{app, frontACP, frontHeadless}, core...), support: true, why: "every adapter against every kind of block"},
 }
 
 // pureStd is what a pure package may take from the standard library and from
