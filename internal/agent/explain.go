@@ -44,7 +44,7 @@ func Explain(err error) (kind, message, hint string) {
 func explainRequest(e *provider.Error) (kind, message, hint string) {
 	kind, hint = e.Failure.Kind.String(), e.Hint
 	if e.Failure.Kind == delivery.FailStream && hint == "" {
-		hint = "what had arrived is kept; ask it to go on"
+		hint = "what had arrived is kept; ask again, or ask it to go on"
 	}
 	return kind, e.Error(), hint
 }
