@@ -81,6 +81,8 @@ func (d *decider) applyManyRule() {
 		case max(o.Send.Width, o.Send.Height) <= l.ManyEdge:
 		case b.Fault == content.FaultTooManyPixels:
 			d.demote(i, ReasonTooManyPixels, b.Detail)
+		case d.gone(b.Original):
+			d.demote(i, ReasonPrepareFailed, "")
 		default:
 			d.result = o.result
 			tight := d.bounds(b)

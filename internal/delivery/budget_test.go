@@ -243,6 +243,28 @@ func TestEvictedGoByPath(t *testing.T) {
 	}
 }
 
+// Another model's words count with a usual length before they are there, and
+// with their own after.
+func TestWordsCount(t *testing.T) {
+	in := prompt(sees(blind), picture(1))
+	in.Facts.Files = true
+	bare := delivery.Decide(in)
+	in.Facts.Describer = true
+	asked := delivery.Decide(in)
+	if got := asked.WireSize() - bare.WireSize(); got != delivery.DescribedSize {
+		t.Errorf("before: %d bytes", got)
+	}
+	if got := asked.Tokens() - bare.Tokens(); got != delivery.DescribedSize/4 {
+		t.Errorf("before: %d tokens", got)
+	}
+	_, _, l := settle(in)
+	in.Ledger = l
+	e, _ := l.Lookup("image-1.png")
+	if got := delivery.Decide(in).WireSize() - bare.WireSize(); got != int64(len(e.Note)) {
+		t.Errorf("after: %d bytes, want %d", got, len(e.Note))
+	}
+}
+
 func TestPercent(t *testing.T) {
 	for _, tt := range []struct{ n, p, want int64 }{{0, 60, 0}, {5, 60, 3}, {100, 60, 60}, {199, 60, 119}, {delivery.Unlimited, 60, delivery.Unlimited/100*60 + 36}} {
 		if got := delivery.Percent(tt.n, tt.p); got != tt.want && tt.n != delivery.Unlimited || got < 0 {

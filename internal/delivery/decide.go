@@ -132,15 +132,14 @@ func (d *decider) image(b content.Image) Order {
 
 // picture finds the form in which a path that sees takes a picture.
 func (d *decider) picture(b content.Image) Order {
-	f := &d.in.Facts
 	send := b.Prepared
 	if b.Fault == content.FaultTooManyPixels {
 		if send = b.Original; !d.pictureFits(send) {
 			return d.lower(b.Attachment, ReasonTooManyPixels, b.Detail)
 		}
 	}
-	if f.Missing[send.Digest] || send.IsZero() {
-		if b.Original.IsZero() || f.Missing[b.Original.Digest] {
+	if d.gone(send) {
+		if d.gone(b.Original) {
 			return Order{Disposition: Placeholder, Reason: ReasonMissing}
 		}
 		return d.cut(b, ReasonPrepared)
@@ -176,6 +175,9 @@ func (d *decider) cut(b content.Image, why Reason) Order {
 		}
 		return d.blind(b, ReasonNoImages)
 	}
+	if d.gone(b.Original) { // there is nothing to cut from
+		return d.blind(b, ReasonPrepareFailed)
+	}
 	o := Order{Disposition: Shrunk, Reason: why, Detail: preparedDetail(b), Cut: &bounds}
 	if why == ReasonFormat {
 		o.Disposition = Converted
@@ -189,7 +191,7 @@ func (d *decider) blind(b content.Image, why Reason) Order {
 	if e, ok := d.remembered(b.Handle); ok && e.Disposition == Described {
 		return Order{Disposition: Described, Reason: e.Reason, Detail: e.Detail, Note: e.Note}
 	}
-	seen := b.Fault == content.FaultNone && !b.Prepared.IsZero() && !d.in.Facts.Missing[b.Prepared.Digest]
+	seen := b.Fault == content.FaultNone && !d.gone(b.Prepared)
 	if !d.in.Facts.Describer || why == ReasonUnknownModel || !seen {
 		return d.lower(b.Attachment, why, "")
 	}
@@ -241,7 +243,7 @@ func (d *decider) document(b content.Document) Order {
 	if why == ReasonFits && over(int64(b.Pages), int64(p.DocumentLimits.MaxPages)) {
 		why = ReasonPathSize
 	}
-	hasText := !b.Text.IsZero() && !d.in.Facts.Missing[b.Text.Digest]
+	hasText := !d.gone(b.Text)
 	textFits := hasText && b.Text.Size <= d.textBudget()
 	e, ok := d.remembered(b.Handle)
 	asText := ok && e.Disposition.rank() == rankWhole && e.Variant.IsZero()
@@ -266,7 +268,7 @@ func (d *decider) resource(b content.ResourceText) Order {
 		return o
 	}
 	switch {
-	case d.in.Facts.Missing[b.Prepared.Digest] || b.Prepared.IsZero():
+	case d.gone(b.Prepared):
 		return d.lower(b.Attachment, ReasonMissing, "")
 	case b.Prepared.Size > d.textBudget():
 		return d.lower(b.Attachment, ReasonTextTooLong, "")

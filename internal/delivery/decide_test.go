@@ -335,6 +335,17 @@ func TestNativeLimits(t *testing.T) {
 		{"resource too long", resource(1), func(in *delivery.Input) { in.Budgets.Text = 4_999 }, "resource-1.txt path text_too_long"},
 		{"resource is gone", resource(1), func(in *delivery.Input) { in.Facts.Missing = map[content.Digest]bool{digest(4001): true} }, "resource-1.txt placeholder missing"},
 		{"picture is gone", picture(1), func(in *delivery.Input) { in.Facts.Missing = map[content.Digest]bool{digest(1001): true} }, "image-1.png placeholder missing"},
+		{"original is gone, and a variant is needed", picture(1, shrunk, inWebP), func(in *delivery.Input) {
+			in.Facts.Missing = map[content.Digest]bool{digest(5000 + 1001&0xff): true}
+		}, "image-1.png placeholder missing"},
+		{"original is gone, and the prepared form fits", picture(1, shrunk), func(in *delivery.Input) {
+			in.Facts.Missing = map[content.Digest]bool{digest(5000 + 1001&0xff): true}
+		}, "image-1.png shrunk prepared"},
+		{"original is gone, and many need a variant", picture(1, shrunk), func(in *delivery.Input) {
+			in.Facts.Missing = map[content.Digest]bool{digest(5000 + 1001&0xff): true}
+			in.Profile.ImageLimits.ManyCount, in.Profile.ImageLimits.ManyEdge = 1, 700
+			in.Messages[0].Parts = append(in.Messages[0].Parts, picture(2))
+		}, "image-1.png placeholder missing"},
 		{"audio is gone", recording(1), func(in *delivery.Input) { in.Facts.Missing = map[content.Digest]bool{digest(2001): true} }, "audio-1.wav placeholder missing"},
 		{"no formats at all", picture(1), func(in *delivery.Input) { in.Profile.ImageLimits.MIMEs = nil }, "image-1.png path no_images"},
 		{"failed before", recording(1), func(in *delivery.Input) {

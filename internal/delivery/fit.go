@@ -67,12 +67,15 @@ func faultReason(f content.Fault) Reason {
 	return ReasonBadPayload
 }
 
+// gone reports whether there are no bytes to send, or none any more.
+func (d *decider) gone(b content.Blob) bool { return b.IsZero() || d.in.Facts.Missing[b.Digest] }
+
 // canStage reports whether the model can be given a file. What a tool just read
 // from a file is never answered with the path of a file again: the model would
 // read it for ever.
 func (d *decider) canStage(a content.Attachment) bool {
 	read := a.Origin.Inlet == content.InletTool && a.Origin.Path != ""
-	return d.in.Facts.Files && !read && !a.Original.IsZero() && !d.in.Facts.Missing[a.Original.Digest]
+	return d.in.Facts.Files && !read && !d.gone(a.Original)
 }
 
 // lower gives a file that the model's tools can read, else a labelled line.
@@ -111,7 +114,7 @@ func (d *decider) nativeTrouble(a content.Attachment, c Capability, l *Limits, n
 		return none, ""
 	case d.refuses(a) || d.in.Facts.RefusedMIMEs[a.Prepared.MIME]:
 		return ReasonEndpointRefused, ""
-	case d.in.Facts.Missing[a.Prepared.Digest] || a.Prepared.IsZero():
+	case d.gone(a.Prepared):
 		return ReasonMissing, ""
 	case !slices.Contains(d.mimes(l), a.Prepared.MIME):
 		return none, a.Prepared.MIME + " is not taken"
@@ -160,7 +163,7 @@ func (d *decider) takes(mime string) bool {
 
 // pictureFits reports whether the path takes a picture as it is.
 func (d *decider) pictureFits(b content.Blob) bool {
-	return !b.IsZero() && !d.in.Facts.Missing[b.Digest] && d.takes(b.MIME) && within(b, d.limitsOfPicture())
+	return !d.gone(b) && d.takes(b.MIME) && within(b, d.limitsOfPicture())
 }
 
 // within reports whether v keeps within the numbers of b, and within its media

@@ -73,6 +73,9 @@ func checkTotal(t *testing.T, in delivery.Input, plan delivery.Plan) {
 		if o.Media() && !o.Stage.IsZero() {
 			t.Errorf("order %d: a file is staged beside what is sent", i)
 		}
+		if a, ok := content.AttachmentOf(o.Block()); ok && o.Cut != nil && in.Facts.Missing[a.Original.Digest] {
+			t.Errorf("order %d: wants a variant of an original that is gone", i)
+		}
 		for _, b := range []content.Blob{o.Send, o.Load, o.Stage} {
 			if in.Facts.Missing[b.Digest] {
 				t.Errorf("order %d: wants a blob that is gone: %+v", i, o)
