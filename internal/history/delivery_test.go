@@ -306,13 +306,13 @@ func TestDeleteSessionTakesEverything(t *testing.T) {
 }
 
 // fill records n turns with a picture each, as the agent does.
-func fill(t testing.TB, db *history.DB, s string, n int) {
-	t.Helper()
-	ctx := t.Context()
+func fill(tb testing.TB, db *history.DB, s string, n int) {
+	tb.Helper()
+	ctx := tb.Context()
 	lane := history.Lane{Endpoint: fmt.Sprintf("%064d", 7)}
 	for range n {
-		first, err := db.TakeHandles(ctx, s, map[content.Kind]int{content.KindImage: 1, content.KindText: 1})
-		must(t, err)
+		first, err := db.TakeHandles(ctx, s, counts(1, 1))
+		must(tb, err)
 		i := first[content.KindImage]
 		id := fmt.Sprintf("t%d", i)
 		p := picture(i)
@@ -322,18 +322,18 @@ func fill(t testing.TB, db *history.DB, s string, n int) {
 			{JSON: []byte(`{"type":"text","text":""}`), Hole: 23, Payload: p.Original.Digest, Spelling: content.SpellingText},
 			{JSON: []byte(`{"type":"image","mimeType":"image/png","data":"","uri":"file:///home/someone/Pictures/Screenshot.png"}`), Hole: 46, Payload: p.Original.Digest, Spelling: content.SpellingBase64},
 		}
-		begin(t, db, s, id, m)
+		begin(tb, db, s, id, m)
 		req, err := db.NextRequest(ctx, s)
-		must(t, err)
+		must(tb, err)
 		textReceipt := delivery.Receipt{Handle: text.Handle, Kind: content.KindText, Disposition: delivery.Inline, Reason: delivery.ReasonFits, Route: delivery.RoutePrompt, Path: "openai-chat", Model: "gpt-99", Tokens: 12}
-		must(t, db.SaveReceipts(ctx, s, id, req, 1, []delivery.Receipt{textReceipt, receipt(i, delivery.Inline, delivery.RoutePrompt)}))
-		must(t, db.SaveLedger(ctx, s, lane, map[content.Handle]delivery.LedgerEntry{
+		must(tb, db.SaveReceipts(ctx, s, id, req, 1, []delivery.Receipt{textReceipt, receipt(i, delivery.Inline, delivery.RoutePrompt)}))
+		must(tb, db.SaveLedger(ctx, s, lane, map[content.Handle]delivery.LedgerEntry{
 			text.Handle: {Disposition: delivery.Inline, Reason: delivery.ReasonFits},
 			p.Handle:    {Disposition: delivery.Inline, Reason: delivery.ReasonPrepared, Variant: p.Prepared},
 		}))
-		must(t, db.SaveVerdict(ctx, history.Verdict{Endpoint: lane.Endpoint, Digest: p.Prepared.Digest, MIME: "image/png", Accepted: true}))
-		must(t, db.SaveDraft(ctx, s, id, "The button is"))
-		must(t, db.AppendMessage(ctx, s, id, assistant("The button is two pixels too low, because the label's line height is set twice. Remove the second rule.")))
-		must(t, db.EndTurn(ctx, s, id, content.StopEndTurn, content.Usage{Input: content.Reported(5000), Output: content.Reported(40), Cached: content.Reported(0)}))
+		must(tb, db.SaveVerdict(ctx, history.Verdict{Endpoint: lane.Endpoint, Digest: p.Prepared.Digest, MIME: "image/png", Accepted: true}))
+		must(tb, db.SaveDraft(ctx, s, id, "The button is"))
+		must(tb, db.AppendMessage(ctx, s, id, assistant("The button is two pixels too low, because the label's line height is set twice. Remove the second rule.")))
+		must(tb, db.EndTurn(ctx, s, id, content.StopEndTurn, content.Usage{Input: content.Reported(5000), Output: content.Reported(40), Cached: content.Reported(0)}))
 	}
 }

@@ -41,10 +41,10 @@ func Exec(ctx context.Context, db *DB, query string, args ...any) error {
 }
 
 // Unsynced leaves out every fsync, for tests that write a lot.
-func Unsynced(db *DB) error {
+func Unsynced(ctx context.Context, db *DB) error {
 	for _, pool := range []*sql.DB{db.full, db.lazy} {
 		pool.SetMaxOpenConns(1)
-		if _, err := pool.Exec("PRAGMA synchronous = OFF"); err != nil {
+		if _, err := pool.ExecContext(ctx, "PRAGMA synchronous = OFF"); err != nil {
 			return fmt.Errorf("switch syncing off: %w", err)
 		}
 	}
@@ -55,11 +55,11 @@ func Unsynced(db *DB) error {
 func Checkpoint(ctx context.Context, db *DB) error { return db.scrub(ctx) }
 
 // Count returns the number of rows of a table.
-func Count(t testing.TB, db *DB, table string) int {
-	t.Helper()
+func Count(tb testing.TB, db *DB, table string) int {
+	tb.Helper()
 	var n int
-	if err := db.full.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {
-		t.Fatal(err)
+	if err := db.full.QueryRowContext(tb.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil {
+		tb.Fatal(err)
 	}
 	return n
 }

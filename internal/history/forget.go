@@ -100,63 +100,45 @@ func forgetBlocks(ctx context.Context, tx *sql.Tx, session int64, h content.Hand
 		return ErrNotFound
 	}
 	for num, parts := range found {
-		for i, p := range parts {
-			if parts[i], err = forgetIn(p, h); err != nil {
-				return err
-			}
-			if b, ok := p.(content.Block); ok && b.BlockHandle() == h {
-				if _, err := tx.ExecContext(ctx, "DELETE FROM envelope WHERE message = ? AND part = ?", num, i); err != nil {
-					return err
-				}
-			}
-		}
-		text, err := encodeParts(parts)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, "UPDATE message SET parts = ? WHERE num = ?", text, num); err != nil {
+		if err := forgetInMessage(ctx, tx, num, parts, h); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+func forgetInMessage(ctx context.Context, tx *sql.Tx, num int64, parts []content.Part, h content.Handle) error {
+	for i, p := range parts {
+		after, err := content.VisitPart(p, content.PartVisitor[content.Part](partForgetter{h}))
+		if err != nil {
+			return err
+		}
+		parts[i] = after
+		if b, ok := p.(content.Block); !ok || b.BlockHandle() != h {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM envelope WHERE message = ? AND part = ?", num, i); err != nil {
+			return err
+		}
+	}
+	text, err := encodeParts(parts)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE message SET parts = ? WHERE num = ?", text, num)
+	return err
+}
+
 func holds(parts []content.Part, h content.Handle) bool {
 	return slices.ContainsFunc(content.Message{Parts: parts}.Blocks(), func(b content.Block) bool { return b.BlockHandle() == h })
 }
 
-// forgetIn returns p without the bytes of the block h.
-func forgetIn(p content.Part, h content.Handle) (content.Part, error) {
-	switch p := p.(type) {
-	case content.ToolResult:
-		blocks := slices.Clone(p.Blocks)
-		for i, b := range blocks {
-			if b.BlockHandle() != h {
-				continue
-			}
-			var err error
-			if blocks[i], err = content.Visit(b, content.Visitor[content.Block](forgetter{})); err != nil {
-				return nil, err
-			}
-		}
-		p.Blocks = blocks
-		return p, nil
-	case content.Block:
-		if p.BlockHandle() != h {
-			return p, nil
-		}
-		return content.Visit(p, content.Visitor[content.Block](forgetter{}))
-	case content.Reasoning, content.ToolCall:
-		return p, nil
-	}
-	return nil, fmt.Errorf("part of kind %T", p)
-}
+// partForgetter returns a part without the bytes of one block.
+type partForgetter struct{ handle content.Handle }
 
-// forgetter returns a block without its bytes.
-type forgetter struct{}
+var _ content.PartVisitor[content.Part] = partForgetter{}
 
-var _ content.Visitor[content.Block] = forgetter{}
-
+// forgetAttachment keeps what is known about the bytes and takes their names.
 func forgetAttachment(a content.Attachment) content.Attachment {
 	a.Original.Digest = content.Digest{}
 	a.Prepared = content.Blob{}
@@ -164,36 +146,70 @@ func forgetAttachment(a content.Attachment) content.Attachment {
 	return a
 }
 
-func (forgetter) Text(b content.Text) (content.Block, error) {
-	b.Body = forgottenText
+func (f partForgetter) Text(b content.Text) (content.Part, error) {
+	if b.Handle == f.handle {
+		b.Body = forgottenText
+	}
 	return b, nil
 }
 
-func (forgetter) Image(b content.Image) (content.Block, error) {
-	b.Attachment = forgetAttachment(b.Attachment)
+func (f partForgetter) Image(b content.Image) (content.Part, error) {
+	if b.Handle == f.handle {
+		b.Attachment = forgetAttachment(b.Attachment)
+	}
 	return b, nil
 }
 
-func (forgetter) Audio(b content.Audio) (content.Block, error) {
-	b.Attachment = forgetAttachment(b.Attachment)
+func (f partForgetter) Audio(b content.Audio) (content.Part, error) {
+	if b.Handle == f.handle {
+		b.Attachment = forgetAttachment(b.Attachment)
+	}
 	return b, nil
 }
 
-func (forgetter) Document(b content.Document) (content.Block, error) {
-	b.Attachment, b.Text = forgetAttachment(b.Attachment), content.Blob{}
+func (f partForgetter) Document(b content.Document) (content.Part, error) {
+	if b.Handle == f.handle {
+		b.Attachment, b.Text = forgetAttachment(b.Attachment), content.Blob{}
+	}
 	return b, nil
 }
 
-func (forgetter) ResourceText(b content.ResourceText) (content.Block, error) {
-	b.Attachment, b.Body = forgetAttachment(b.Attachment), ""
+func (f partForgetter) ResourceText(b content.ResourceText) (content.Part, error) {
+	if b.Handle == f.handle {
+		b.Attachment, b.Body = forgetAttachment(b.Attachment), ""
+	}
 	return b, nil
 }
 
-func (forgetter) ResourceLink(b content.ResourceLink) (content.Block, error) { return b, nil }
+// ResourceLink has no bytes to forget.
+func (f partForgetter) ResourceLink(b content.ResourceLink) (content.Part, error) { return b, nil }
 
-func (forgetter) Opaque(b content.Opaque) (content.Block, error) {
-	b.Raw.Digest = content.Digest{}
+func (f partForgetter) Opaque(b content.Opaque) (content.Part, error) {
+	if b.Handle == f.handle {
+		b.Raw.Digest = content.Digest{}
+	}
 	return b, nil
+}
+
+func (partForgetter) Reasoning(p content.Reasoning) (content.Part, error) { return p, nil }
+
+func (partForgetter) ToolCall(p content.ToolCall) (content.Part, error) { return p, nil }
+
+func (f partForgetter) ToolResult(p content.ToolResult) (content.Part, error) {
+	blocks := make([]content.Block, len(p.Blocks))
+	for i, b := range p.Blocks {
+		after, err := content.VisitPart(b, content.PartVisitor[content.Part](f))
+		if err != nil {
+			return nil, err
+		}
+		block, ok := after.(content.Block)
+		if !ok {
+			return nil, fmt.Errorf("block %d of a result became a %T", i, after)
+		}
+		blocks[i] = block
+	}
+	p.Blocks = blocks
+	return p, nil
 }
 
 // forgetReceipts takes the digest out of a block's receipts. What was done with

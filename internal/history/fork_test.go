@@ -80,7 +80,7 @@ func TestFork(t *testing.T) {
 			if n, err := db.NextRequest(ctx, tc.id); err != nil || n != 6 {
 				t.Errorf("NextRequest = %d, %v, want 6", n, err)
 			}
-			first, err := db.TakeHandles(ctx, tc.id, map[content.Kind]int{content.KindImage: 1})
+			first, err := db.TakeHandles(ctx, tc.id, counts(1, 0))
 			if err != nil || first[content.KindImage] != 6 {
 				t.Errorf("TakeHandles = %v, %v, want 6", first, err)
 			}

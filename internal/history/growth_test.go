@@ -32,7 +32,7 @@ func TestGrowth(t *testing.T) {
 	const turns = 1000
 	path := filepath.Join(t.TempDir(), "history.db")
 	db := openAt(t, path)
-	must(t, history.Unsynced(db))
+	must(t, history.Unsynced(t.Context(), db))
 	s := newSession(t, db)
 	must(t, history.Checkpoint(t.Context(), db))
 	before := size(t, path, path+"-wal")
@@ -73,7 +73,7 @@ func TestNoPayloadInTheDatabase(t *testing.T) {
 func BenchmarkOpen(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "history.db")
 	db := openAt(b, path)
-	must(b, history.Unsynced(db))
+	must(b, history.Unsynced(b.Context(), db))
 	fill(b, db, newSession(b, db), 500)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -90,7 +90,7 @@ func BenchmarkOpen(b *testing.B) {
 // BenchmarkResume500Pictures is what opening a session of 500 pictures reads.
 func BenchmarkResume500Pictures(b *testing.B) {
 	db := open(b)
-	must(b, history.Unsynced(db))
+	must(b, history.Unsynced(b.Context(), db))
 	s := newSession(b, db)
 	fill(b, db, s, 500)
 	lane := history.Lane{Endpoint: fmt.Sprintf("%064d", 7)}
@@ -109,7 +109,7 @@ func BenchmarkResume500Pictures(b *testing.B) {
 
 func BenchmarkReplay500Pictures(b *testing.B) {
 	db := open(b)
-	must(b, history.Unsynced(db))
+	must(b, history.Unsynced(b.Context(), db))
 	s := newSession(b, db)
 	fill(b, db, s, 500)
 	b.ReportAllocs()
@@ -125,7 +125,7 @@ func BenchmarkReplay500Pictures(b *testing.B) {
 // BenchmarkLoadTail shows that the time depends on what is shown.
 func BenchmarkLoadTail(b *testing.B) {
 	db := open(b)
-	must(b, history.Unsynced(db))
+	must(b, history.Unsynced(b.Context(), db))
 	s := newSession(b, db)
 	for i := range 10_000 {
 		begin(b, db, s, fmt.Sprintf("t%d", i), user(picture(i)))

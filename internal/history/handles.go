@@ -12,7 +12,7 @@ import (
 // the first of each; the others follow it. No number is given twice, also not
 // in a fork.
 func (db *DB) TakeHandles(ctx context.Context, session string, counts map[content.Kind]int) (map[content.Kind]int, error) {
-	first := map[content.Kind]int{}
+	first := make(map[content.Kind]int)
 	err := db.relaxed(ctx, "take handles in session "+session, func(tx *sql.Tx) error {
 		s, err := sessionNum(ctx, tx, session)
 		if err != nil {
@@ -47,7 +47,7 @@ func (db *DB) TakeHandles(ctx context.Context, session string, counts map[conten
 
 // Counters returns the last handle number of each kind.
 func (db *DB) Counters(ctx context.Context, session string) (map[content.Kind]int, error) {
-	out := map[content.Kind]int{}
+	out := make(map[content.Kind]int)
 	err := db.read(ctx, "read counters of session "+session, func(tx *sql.Tx) error {
 		s, err := sessionNum(ctx, tx, session)
 		if err != nil {

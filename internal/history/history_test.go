@@ -29,37 +29,37 @@ func (c *clock) now() time.Time {
 	return c.t
 }
 
-func openAt(t testing.TB, path string) *history.DB {
-	t.Helper()
+func openAt(tb testing.TB, path string) *history.DB {
+	tb.Helper()
 	c := &clock{t: start}
-	db, err := history.Open(t.Context(), path, history.Options{Now: c.now})
+	db, err := history.Open(tb.Context(), path, history.Options{Now: c.now})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := db.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return db
 }
 
-func open(t testing.TB) *history.DB {
-	t.Helper()
-	return openAt(t, filepath.Join(t.TempDir(), "history.db"))
+func open(tb testing.TB) *history.DB {
+	tb.Helper()
+	return openAt(tb, filepath.Join(tb.TempDir(), "history.db"))
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
 // newSession makes a session "s" to work in.
-func newSession(t testing.TB, db *history.DB) string {
-	t.Helper()
-	must(t, db.CreateSession(t.Context(), history.Session{ID: "s", Cwd: "/w", Agent: "a"}))
+func newSession(tb testing.TB, db *history.DB) string {
+	tb.Helper()
+	must(tb, db.CreateSession(tb.Context(), history.Session{ID: "s", Cwd: "/w", Agent: "a"}))
 	return "s"
 }
 
@@ -71,9 +71,16 @@ func assistant(text string) content.Message {
 	return content.Message{Role: content.RoleAssistant, Parts: []content.Part{content.Text{Body: text}}}
 }
 
-func begin(t testing.TB, db *history.DB, session, id string, m content.Message) {
-	t.Helper()
-	must(t, db.BeginTurn(t.Context(), session, content.Turn{ID: id, Messages: []content.Message{m}}))
+func begin(tb testing.TB, db *history.DB, session, id string, m content.Message) {
+	tb.Helper()
+	must(tb, db.BeginTurn(tb.Context(), session, content.Turn{ID: id, Messages: []content.Message{m}}))
+}
+
+// counts says how many pictures and texts to take handles for.
+func counts(pictures, texts int) map[content.Kind]int {
+	m := make(map[content.Kind]int)
+	m[content.KindImage], m[content.KindText] = pictures, texts
+	return m
 }
 
 // picture makes the n-th picture of a session.
@@ -341,12 +348,13 @@ func TestEnvelopes(t *testing.T) {
 func TestHandlesAreNeverReused(t *testing.T) {
 	db, ctx := open(t), t.Context()
 	s := newSession(t, db)
-	next := map[content.Kind]int{}
+	next := make(map[content.Kind]int)
 	for i := range 20 {
-		counts := map[content.Kind]int{content.KindImage: i % 3, content.KindText: 1, content.KindOpaque: i % 2}
-		first, err := db.TakeHandles(ctx, s, counts)
+		take := counts(i%3, 1)
+		take[content.KindOpaque] = i % 2
+		first, err := db.TakeHandles(ctx, s, take)
 		must(t, err)
-		for k, n := range counts {
+		for k, n := range take {
 			if n == 0 {
 				continue
 			}
@@ -360,7 +368,7 @@ func TestHandlesAreNeverReused(t *testing.T) {
 	if diff := cmp.Diff(next, got); diff != "" || err != nil {
 		t.Errorf("Counters, error %v (-want +got):\n%s", err, diff)
 	}
-	if _, err := db.TakeHandles(ctx, s, map[content.Kind]int{content.KindText: 1, content.KindImage: -1}); err == nil {
+	if _, err := db.TakeHandles(ctx, s, counts(-1, 1)); err == nil {
 		t.Error("a negative number of handles was given")
 	}
 	if got, err := db.Counters(ctx, s); err != nil || got[content.KindText] != next[content.KindText] {

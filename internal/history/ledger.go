@@ -66,7 +66,7 @@ func (db *DB) SaveLedger(ctx context.Context, session string, lane Lane, rows ma
 		if err != nil {
 			return err
 		}
-		defer put.Close()
+		defer func() { _ = put.Close() }() // ends with the transaction anyway
 		var variants []content.Digest
 		for h, e := range rows {
 			text, err := encodeEntry(e)

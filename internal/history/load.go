@@ -102,8 +102,7 @@ func decodeMessage(role string, parts []byte) (content.Message, error) {
 
 // inSession names the session in an error about an unknown word.
 func inSession(err error, session string) error {
-	var unknown *UnknownKindError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*UnknownKindError](err); ok {
 		unknown.Session = session
 	}
 	return err

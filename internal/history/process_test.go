@@ -57,7 +57,7 @@ func accept(ctx context.Context, path string) error {
 	}
 	for i := 1; ; i++ {
 		id := fmt.Sprintf("t%d", i)
-		if _, err := db.TakeHandles(ctx, "s", map[content.Kind]int{content.KindImage: 1}); err != nil {
+		if _, err := db.TakeHandles(ctx, "s", counts(1, 0)); err != nil {
 			return err
 		}
 		if err := db.BeginTurn(ctx, "s", content.Turn{ID: id, Messages: []content.Message{user(picture(i))}}); err != nil {
@@ -155,7 +155,7 @@ func TestKilledAfterAccepting(t *testing.T) {
 			t.Errorf("turn %d (-want +got):\n%s", i+1, diff)
 		}
 	}
-	first, err := db.TakeHandles(t.Context(), "s", map[content.Kind]int{content.KindImage: 1})
+	first, err := db.TakeHandles(t.Context(), "s", counts(1, 0))
 	if err != nil || first[content.KindImage] <= accepted {
 		t.Errorf("TakeHandles = %v, %v, want more than %d", first, err, accepted)
 	}
@@ -217,7 +217,7 @@ func TestGoroutinesWriteAtOnce(t *testing.T) {
 			err := db.CreateSession(ctx, history.Session{ID: id})
 			for j := 0; j < turns && err == nil; j++ {
 				turn := fmt.Sprintf("t%d", j)
-				_, handles := db.TakeHandles(ctx, id, map[content.Kind]int{content.KindImage: 2})
+				_, handles := db.TakeHandles(ctx, id, counts(2, 0))
 				_, load := db.Load(ctx, id)
 				err = errors.Join(handles, load,
 					db.BeginTurn(ctx, id, content.Turn{ID: turn, Messages: []content.Message{user(picture(j))}}),

@@ -130,13 +130,13 @@ func (w receiptWriter) save(ctx context.Context, rs []delivery.Receipt) error {
 	if err != nil {
 		return err
 	}
-	defer newest.Close()
+	defer func() { _ = newest.Close() }() // ends with the transaction anyway
 	put, err := w.tx.PrepareContext(ctx, `INSERT INTO receipt (session, handle, request, attempt, pos, turn, generation, route, body)
 		VALUES (?,?,?,?,?,?,?,?,?) ON CONFLICT DO UPDATE SET route = excluded.route, body = excluded.body`)
 	if err != nil {
 		return err
 	}
-	defer put.Close()
+	defer func() { _ = put.Close() }() // ends with the transaction anyway
 	for pos, r := range rs {
 		body, route, err := encodeReceipt(r)
 		if err != nil {

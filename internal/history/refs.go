@@ -16,7 +16,7 @@ func addRefs(ctx context.Context, tx *sql.Tx, session int64, digests []content.D
 	if err != nil {
 		return err
 	}
-	defer put.Close()
+	defer func() { _ = put.Close() }() // ends with the transaction anyway
 	for _, d := range digests {
 		if _, err := put.ExecContext(ctx, session, d[:]); err != nil {
 			return err

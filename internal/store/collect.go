@@ -163,7 +163,7 @@ func (s *Store) walk(ctx context.Context, fn func(name string, info os.FileInfo)
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
+	defer func() { _ = dir.Close() }() // read only
 	for {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -37,7 +37,7 @@ func (s *Store) readAll(d content.Digest, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // read only
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (s *Store) export(d content.Digest, root *os.Root, name string) error {
 	if err != nil {
 		return err
 	}
-	defer src.Close()
+	defer func() { _ = src.Close() }() // read only
 	tmp := path.Join(path.Dir(name), tempName())
 	dst, err := createTemp(root, tmp)
 	if err != nil {

@@ -25,25 +25,25 @@ type clock struct{ t time.Time }
 
 func (c *clock) now() time.Time { return c.t }
 
-func open(t testing.TB, dir string, now func() time.Time) *store.Store {
-	t.Helper()
+func open(tb testing.TB, dir string, now func() time.Time) *store.Store {
+	tb.Helper()
 	s, err := store.Open(dir, store.Options{Now: now})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return s
 }
 
-func put(t testing.TB, s *store.Store, b []byte) content.Digest {
-	t.Helper()
-	d, err := s.PutBytes(t.Context(), b)
+func put(tb testing.TB, s *store.Store, b []byte) content.Digest {
+	tb.Helper()
+	d, err := s.PutBytes(tb.Context(), b)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return d
 }
@@ -65,7 +65,10 @@ func names(t *testing.T, dir string) []string {
 }
 
 func TestSuite(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) storetest.Blobs { return open(t, t.TempDir(), nil) })
+	storetest.Run(t, func(t *testing.T) storetest.Blobs {
+		t.Helper()
+		return open(t, t.TempDir(), nil)
+	})
 }
 
 func TestFilesAreThePersonsOwn(t *testing.T) {
@@ -243,7 +246,11 @@ func TestExport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close()
+	t.Cleanup(func() {
+		if err := root.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	for range 2 { // the second replaces the first
 		if err := s.Export(d, root, "image-1.png"); err != nil {
 			t.Fatal(err)

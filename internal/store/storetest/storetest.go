@@ -35,17 +35,18 @@ type Blobs interface {
 // Run runs the suite. open makes an empty store that lives until t ends.
 func Run(t *testing.T, open func(t *testing.T) Blobs) {
 	t.Helper()
-	for name, test := range map[string]func(*testing.T, Blobs){
-		"sizes":      sizes,
-		"limit":      limit,
-		"absent":     absent,
-		"broken":     brokenReader,
-		"cancelled":  cancelled,
-		"removed":    removed,
-		"concurrent": concurrent,
-	} {
-		t.Run(name, func(t *testing.T) { test(t, open(t)) })
-	}
+	x := suite{open}
+	t.Run("sizes", x.sizes)
+	t.Run("limit", x.limit)
+	t.Run("absent", x.absent)
+	t.Run("broken reader", x.brokenReader)
+	t.Run("cancelled", x.cancelled)
+	t.Run("removed", x.removed)
+	t.Run("concurrent", x.concurrent)
+}
+
+type suite struct {
+	open func(t *testing.T) Blobs
 }
 
 // Bytes makes n bytes that look random and depend on seed only.
@@ -56,7 +57,8 @@ func Bytes(n int, seed byte) []byte {
 }
 
 // sizes: what goes in comes out, by either door, whatever the size.
-func sizes(t *testing.T, s Blobs) {
+func (x suite) sizes(t *testing.T) {
+	s := x.open(t)
 	for i, n := range []int{0, 1, 31, 4096, 128 << 10, 128<<10 + 1, 3_000_000} {
 		want := Bytes(n, byte(i))
 		sum := content.Digest(sha256.Sum256(want))
@@ -68,32 +70,39 @@ func sizes(t *testing.T, s Blobs) {
 		if err != nil || again != sum {
 			t.Fatalf("PutBytes of %d bytes = %v, %v, want %v", n, again, err, sum)
 		}
-		got, err := s.ReadAll(d, int64(n))
-		if err != nil || !bytes.Equal(got, want) {
-			t.Fatalf("ReadAll of %d bytes differs, error %v", n, err)
-		}
-		if got, err := s.Size(d); err != nil || got != int64(n) {
-			t.Errorf("Size = %d, %v, want %d", got, err, n)
-		}
-		if err := s.Check(d); err != nil {
-			t.Errorf("Check: %v", err)
-		}
-		r, err := s.Open(d)
-		if err != nil {
-			t.Fatalf("Open: %v", err)
-		}
-		if n <= 4096 { // it reads byte by byte, many times
-			if err := iotest.TestReader(r, want); err != nil {
-				t.Errorf("Open of %d bytes: %v", n, err)
-			}
-		}
-		if err := r.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
+		holds(t, s, d, want)
 	}
 }
 
-func limit(t *testing.T, s Blobs) {
+// holds checks every way to read a blob.
+func holds(t *testing.T, s Blobs, d content.Digest, want []byte) {
+	t.Helper()
+	got, err := s.ReadAll(d, int64(len(want)))
+	if err != nil || !bytes.Equal(got, want) {
+		t.Fatalf("ReadAll of %d bytes differs, error %v", len(want), err)
+	}
+	if got, err := s.Size(d); err != nil || got != int64(len(want)) {
+		t.Errorf("Size = %d, %v, want %d", got, err, len(want))
+	}
+	if err := s.Check(d); err != nil {
+		t.Errorf("Check: %v", err)
+	}
+	r, err := s.Open(d)
+	if err != nil {
+		t.Fatalf("Open: %v", err)
+	}
+	if len(want) <= 4096 { // it reads byte by byte, many times
+		if err := iotest.TestReader(r, want); err != nil {
+			t.Errorf("Open of %d bytes: %v", len(want), err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+}
+
+func (x suite) limit(t *testing.T) {
+	s := x.open(t)
 	d, n, err := s.Put(t.Context(), strings.NewReader("12345"), 5)
 	if err != nil || n != 5 {
 		t.Fatalf("Put at the limit = %v, %d, %v", d, n, err)
@@ -111,7 +120,8 @@ func limit(t *testing.T, s Blobs) {
 	}
 }
 
-func absent(t *testing.T, s Blobs) {
+func (x suite) absent(t *testing.T) {
+	s := x.open(t)
 	for _, d := range []content.Digest{{}, {1}} {
 		_, openErr := s.Open(d)
 		_, readErr := s.ReadAll(d, 0)
@@ -126,7 +136,8 @@ func absent(t *testing.T, s Blobs) {
 	}
 }
 
-func brokenReader(t *testing.T, s Blobs) {
+func (x suite) brokenReader(t *testing.T) {
+	s := x.open(t)
 	want := errors.New("the line went dead")
 	r := io.MultiReader(strings.NewReader("half"), iotest.ErrReader(want))
 	if _, _, err := s.Put(t.Context(), r, 0); !errors.Is(err, want) {
@@ -137,7 +148,8 @@ func brokenReader(t *testing.T, s Blobs) {
 	}
 }
 
-func cancelled(t *testing.T, s Blobs) {
+func (x suite) cancelled(t *testing.T) {
+	s := x.open(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := s.Put(ctx, strings.NewReader("x"), 0); !errors.Is(err, context.Canceled) {
@@ -151,7 +163,8 @@ func cancelled(t *testing.T, s Blobs) {
 	}
 }
 
-func removed(t *testing.T, s Blobs) {
+func (x suite) removed(t *testing.T) {
+	s := x.open(t)
 	d, err := s.PutBytes(t.Context(), []byte("secret"))
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +180,8 @@ func removed(t *testing.T, s Blobs) {
 	}
 }
 
-func concurrent(t *testing.T, s Blobs) {
+func (x suite) concurrent(t *testing.T) {
+	s := x.open(t)
 	const writers, blobs = 4, 20
 	var wg sync.WaitGroup
 	for range writers {
