@@ -152,9 +152,9 @@ func BenchmarkBeginTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkPrepareRequest is all that is written between a prompt and its
-// request: handles, the turn, the request's number, receipts and ledger.
-func BenchmarkPrepareRequest(b *testing.B) {
+// BenchmarkWholeTurn is all that is written for a turn with a picture: handles,
+// the turn, the request's number, receipts, ledger, verdict, draft and answer.
+func BenchmarkWholeTurn(b *testing.B) {
 	db := open(b)
 	s := newSession(b, db)
 	b.ReportAllocs()
