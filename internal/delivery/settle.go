@@ -223,16 +223,18 @@ func mediaOf(p content.Part) (content.Attachment, bool) {
 
 // block settles the next order and appends what stands for the block.
 func (s *settler) block(out []content.Part, b content.Block, call string) []content.Part {
-	o := &s.order
-	*o = s.final(&s.plan.orders[s.next])
+	ordered := &s.plan.orders[s.next]
 	s.next++
-	s.account(o, b)
-	if t, ok := b.(content.Text); ok {
-		if o.Reason == ReasonBlank {
+	if t, ok := b.(content.Text); ok { // nothing about prose can fail
+		s.account(ordered, b)
+		if ordered.Reason == ReasonBlank {
 			return out
 		}
 		return append(out, content.Text{Body: t.Body})
 	}
+	o := &s.order
+	*o = s.final(ordered)
+	s.account(o, b)
 	s.label.call = call
 	out = append(out, content.Text{Body: s.label.text(b)})
 	switch {
