@@ -58,10 +58,11 @@ func cmdRun(ctx context.Context, e environment, args []string) int {
 	if err != nil {
 		return f.fail(err)
 	}
-	s, err := openSession(ctx, a, ws, f, cwd, *session, *cont)
+	s, release, err := openSession(ctx, a, ws, f, cwd, *session, *cont)
 	if err != nil {
 		return f.fail(err)
 	}
+	defer release()
 	streams := headless.Streams{Out: e.stdout, Err: e.stderr, Live: e.outTerminal}
 	if f.json {
 		streams.Format = headless.JSON
@@ -78,38 +79,56 @@ func closeApp(a *app.App, e environment) {
 	}
 }
 
-// openSession continues a session or starts one.
-func openSession(ctx context.Context, a *app.App, ws *app.Workspace, f *flags, cwd, id string, newest bool) (*agent.Session, error) {
+// openSession continues a session or starts one. Until release is called, other
+// processes that want the same session wait.
+func openSession(ctx context.Context, a *app.App, ws *app.Workspace, f *flags, cwd, id string, newest bool) (s *agent.Session, release func(), err error) {
 	name, err := ws.DefaultAgent()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if newest {
-		db, err := a.History(ctx)
-		if err != nil {
-			return nil, err
+	if newest || id != "" {
+		if id, err = findSession(ctx, a, cwd, id); err != nil {
+			return nil, nil, err
 		}
-		s, err := db.Latest(ctx, cwd)
-		if errors.Is(err, history.ErrNotFound) {
-			return nil, misuse("there is no session in %s to continue", cwd)
-		}
-		if err != nil {
-			return nil, err
-		}
-		id = s.ID
 	}
-	if id == "" {
-		return ws.Agent().Create(ctx, name, cwd, nil)
+	fresh := id == ""
+	if fresh {
+		if s, err = ws.Agent().Create(ctx, name, cwd, nil); err != nil {
+			return nil, nil, err
+		}
+		id = s.ID()
+	}
+	release, err = a.LockSession(ctx, id, func() { say(f.e.stderr, "waiting for another tote that works in session %s", id) })
+	if err != nil || fresh {
+		return s, release, err
 	}
 	chosen := ""
 	if f.agent != "" || f.model != "" {
 		chosen = name
 	}
-	s, err := ws.Agent().Open(ctx, id, chosen, cwd, nil)
-	if errors.Is(err, history.ErrNotFound) {
-		return nil, misuse("there is no session %q; tote sessions lists them", id)
+	if s, err = ws.Agent().Open(ctx, id, chosen, cwd, nil); err != nil {
+		release()
+		return nil, nil, noSession(err, id)
 	}
-	return s, err
+	return s, release, nil
+}
+
+// findSession checks that a session is there; without an id it is the newest of
+// the folder.
+func findSession(ctx context.Context, a *app.App, cwd, id string) (string, error) {
+	db, err := a.History(ctx)
+	if err != nil {
+		return "", err
+	}
+	if id != "" {
+		_, err := db.Session(ctx, id)
+		return id, noSession(err, id)
+	}
+	s, err := db.Latest(ctx, cwd)
+	if errors.Is(err, history.ErrNotFound) {
+		return "", misuse("there is no session in %s to continue", cwd)
+	}
+	return s.ID, err
 }
 
 // maxStdin bounds what is read from standard input; an attachment over the

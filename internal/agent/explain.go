@@ -34,7 +34,7 @@ func Explain(err error) (kind, message, hint string) {
 	case errors.Is(err, context.Canceled):
 		return "cancelled", err.Error(), ""
 	case noSpace(err):
-		return "storage", err.Error(), "make room on the disk that holds tote's data"
+		return "storage", err.Error(), "make room on the disk that holds tote's data, and see whether it is sound"
 	case errors.As(err, &file):
 		return "storage", err.Error(), "look at the permissions and the free space of " + file.Path
 	}
@@ -49,10 +49,16 @@ func explainRequest(e *provider.Error) (kind, message, hint string) {
 	return kind, e.Error(), hint
 }
 
-// noSpace tells a full disk also where a database reports it in words.
+// noSpace tells a full disk also where a database reports it in words: its
+// errors are not known here.
 func noSpace(err error) bool {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EFBIG) || errors.Is(err, syscall.EDQUOT) {
 		return true
 	}
-	return strings.Contains(err.Error(), "no space left") || strings.Contains(err.Error(), "database or disk is full")
+	for _, s := range []string{"no space left", "database or disk is full", "disk I/O error"} {
+		if strings.Contains(err.Error(), s) {
+			return true
+		}
+	}
+	return false
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -105,7 +106,7 @@ func (a *App) History(ctx context.Context) (*history.DB, error) {
 	return db, err
 }
 
-// DeleteSession removes a session, and its scratch folder.
+// DeleteSession removes a session, its scratch folder and its lock file.
 func (a *App) DeleteSession(ctx context.Context, id string) error {
 	db, err := a.History(ctx)
 	if err != nil {
@@ -114,5 +115,5 @@ func (a *App) DeleteSession(ctx context.Context, id string) error {
 	if err := db.DeleteSession(ctx, id); err != nil {
 		return err
 	}
-	return scratch{dir: a.dirs.Scratch}.remove(id)
+	return errors.Join(scratch{dir: a.dirs.Scratch}.remove(id), a.dropLock(id))
 }
