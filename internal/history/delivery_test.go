@@ -3,6 +3,7 @@ package history_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -22,6 +23,14 @@ func TestLedger(t *testing.T) {
 	for i, d := range delivery.Dispositions() {
 		want[content.NewHandle(content.KindImage, i+1, ".png")] = delivery.LedgerEntry{
 			Disposition: d, Reason: delivery.Reasons()[i], Variant: picture(i).Prepared, Note: "look at @x <y>",
+			Detail: "truncated after 1.2 MB",
+		}
+	}
+	for _, e := range want {
+		for i := range reflect.TypeOf(e).NumField() {
+			if reflect.ValueOf(e).Field(i).IsZero() {
+				t.Fatalf("the sample leaves %s empty: losing it would go unseen", reflect.TypeOf(e).Field(i).Name)
+			}
 		}
 	}
 	for _, r := range delivery.Reasons() {

@@ -23,6 +23,7 @@ type wireEntry struct {
 	Reason      string    `json:"r"`
 	Variant     *wireBlob `json:"v,omitempty"`
 	Note        string    `json:"n,omitempty"`
+	Detail      string    `json:"t,omitempty"`
 }
 
 func encodeEntry(e delivery.LedgerEntry) (string, error) {
@@ -34,7 +35,7 @@ func encodeEntry(e delivery.LedgerEntry) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return compactJSON(wireEntry{Disposition: d, Reason: r, Variant: toWireBlob(e.Variant), Note: e.Note})
+	return compactJSON(wireEntry{Disposition: d, Reason: r, Variant: toWireBlob(e.Variant), Note: e.Note, Detail: e.Detail})
 }
 
 func decodeEntry(data []byte) (delivery.LedgerEntry, error) {
@@ -47,7 +48,7 @@ func decodeEntry(data []byte) (delivery.LedgerEntry, error) {
 		return delivery.LedgerEntry{}, err
 	}
 	r, err := unword[delivery.Reason]("reason", w.Reason)
-	return delivery.LedgerEntry{Disposition: d, Reason: r, Variant: fromWireBlob(w.Variant), Note: w.Note}, err
+	return delivery.LedgerEntry{Disposition: d, Reason: r, Variant: fromWireBlob(w.Variant), Note: w.Note, Detail: w.Detail}, err
 }
 
 // SaveLedger stores the rows of a lane that are new or changed. The session's
