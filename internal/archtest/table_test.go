@@ -35,6 +35,7 @@ const (
 	app           = "internal/app"
 	frontACP      = "internal/front/acp"
 	frontACPRPC   = "internal/front/acp/rpc"
+	frontACPWire  = "internal/front/acp/wire"
 	frontHeadless = "internal/front/headless"
 	cmdTote       = "cmd/tote"
 )
@@ -63,7 +64,8 @@ var table = []pkg{
 	{path: history, imports: []string{content, delivery}},
 	{path: agent, imports: []string{content, delivery, permission, provider, tool}, why: "it declares what it needs of store, history and ingest as interfaces"},
 	{path: config, why: "plain data"},
-	{path: frontACP, imports: []string{content, delivery, permission, agent, frontACPRPC}},
+	{path: frontACP, imports: []string{content, delivery, permission, agent, frontACPRPC, frontACPWire}},
+	{path: frontACPWire, imports: []string{content, frontACPRPC}, why: "what the messages of front/acp hold"},
 	{path: frontACPRPC, why: "the JSON-RPC half of front/acp; it knows lines and order, and nothing of agents"},
 	{path: frontHeadless, imports: []string{content, delivery, agent}},
 	{path: app, imports: core, why: "the wiring; it knows everything but the surfaces"},

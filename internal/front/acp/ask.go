@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tote/internal/agent"
+	"tote/internal/front/acp/wire"
 	"tote/internal/permission"
 )
 
@@ -22,12 +23,12 @@ const (
 // is a denial.
 func (f *front) Ask(ctx context.Context, q agent.Question) (agent.Permit, error) {
 	call, done := f.subject(q)
-	chosen, err := requestPermission(ctx, f.ses.srv.conn, PermissionParams{
+	chosen, err := wire.RequestPermission(ctx, f.ses.srv.conn, wire.PermissionParams{
 		SessionID: f.ses.id, ToolCall: call,
-		Options: []PermissionOption{
-			{answerOnce, "Allow", AllowOnce},
-			{answerSession, "Allow for this session", AllowAlways},
-			{answerReject, "Reject", RejectOnce},
+		Options: []wire.PermissionOption{
+			{OptionID: answerOnce, Name: "Allow", Kind: wire.AllowOnce},
+			{OptionID: answerSession, Name: "Allow for this session", Kind: wire.AllowAlways},
+			{OptionID: answerReject, Name: "Reject", Kind: wire.RejectOnce},
 		},
 	})
 	permit := agent.PermitDeny
@@ -39,7 +40,7 @@ func (f *front) Ask(ctx context.Context, q agent.Question) (agent.Permit, error)
 		permit = agent.PermitSession
 	}
 	done(permit != agent.PermitDeny)
-	if errors.Is(err, errDismissed) {
+	if errors.Is(err, wire.ErrDismissed) {
 		err = nil // the user was asked and did not allow it
 	}
 	return permit, err
@@ -48,23 +49,23 @@ func (f *front) Ask(ctx context.Context, q agent.Question) (agent.Permit, error)
 // subject is the tool call that a question is about, as a change of a call that
 // has been announced. For what is no call of the model one is announced, and done
 // brings it to its end.
-func (f *front) subject(q agent.Question) (call ToolCall, done func(allowed bool)) {
+func (f *front) subject(q agent.Question) (call wire.ToolCall, done func(allowed bool)) {
 	id, announced := f.open[q.Call.ID]
 	if q.Call.Name != "" && announced {
 		call = announce(id, q.Call)
-		call.SessionUpdate, call.Title, call.Status = "", q.Title, ToolPending
+		call.SessionUpdate, call.Title, call.Status = "", q.Title, wire.ToolPending
 		done = func(bool) {} // the agent tells how the call ends
 	} else {
-		call = ToolCall{ToolCallID: f.lineID(), Title: q.Title, Kind: ToolFetch, Status: ToolPending}
+		call = wire.ToolCall{ToolCallID: f.lineID(), Title: q.Title, Kind: wire.ToolFetch, Status: wire.ToolPending}
 		if q.Request.Action == permission.Read {
-			call.Kind = ToolRead
+			call.Kind = wire.ToolRead
 		}
 		done = f.ownCall(call, q.Request.Path)
 	}
 	if q.Request.Path != "" {
-		call.Locations = []Location{{Path: filepath.FromSlash(q.Request.Path)}}
+		call.Locations = []wire.Location{{Path: filepath.FromSlash(q.Request.Path)}}
 	}
-	call.Content = append(call.Content, ToolContent(TextBlock(reasonText(q))))
+	call.Content = append(call.Content, wire.ToolContent(wire.TextBlock(reasonText(q))))
 	return call, done
 }
 
@@ -76,16 +77,16 @@ func reasonText(q agent.Question) string {
 }
 
 // ownCall announces a call that no model made.
-func (f *front) ownCall(call ToolCall, path string) func(allowed bool) {
-	call.SessionUpdate = UpdateToolCall
+func (f *front) ownCall(call wire.ToolCall, path string) func(allowed bool) {
+	call.SessionUpdate = wire.UpdateToolCall
 	if path != "" {
-		call.Locations = []Location{{Path: filepath.FromSlash(path)}}
+		call.Locations = []wire.Location{{Path: filepath.FromSlash(path)}}
 	}
 	f.tell(call)
 	return func(allowed bool) {
-		end := ToolCall{SessionUpdate: UpdateToolCallUpdate, ToolCallID: call.ToolCallID, Status: ToolFailed}
+		end := wire.ToolCall{SessionUpdate: wire.UpdateToolCallUpdate, ToolCallID: call.ToolCallID, Status: wire.ToolFailed}
 		if allowed {
-			end.Status = ToolCompleted
+			end.Status = wire.ToolCompleted
 		}
 		f.tell(end)
 	}
@@ -103,21 +104,21 @@ func (f *front) askTrust(ctx context.Context) {
 	if u == nil || asked || ses.srv.hasAccepted(u) {
 		return
 	}
-	call := ToolCall{ToolCallID: f.lineID(), Title: "Trust the settings of " + u.Folder, Kind: ToolOther, Status: ToolPending}
-	call.Content = append(call.Content, ToolContent(TextBlock("They have no effect yet: "+strings.Join(u.Withheld, "; "))))
+	call := wire.ToolCall{ToolCallID: f.lineID(), Title: "Trust the settings of " + u.Folder, Kind: wire.ToolOther, Status: wire.ToolPending}
+	call.Content = append(call.Content, wire.ToolContent(wire.TextBlock("They have no effect yet: "+strings.Join(u.Withheld, "; "))))
 	done := f.ownCall(call, "")
-	chosen, err := requestPermission(ctx, ses.srv.conn, PermissionParams{
+	chosen, err := wire.RequestPermission(ctx, ses.srv.conn, wire.PermissionParams{
 		SessionID: ses.id, ToolCall: call,
-		Options: []PermissionOption{
-			{answerTrust, "Trust this folder as it is now", AllowAlways},
-			{answerReject, "Not now", RejectOnce},
+		Options: []wire.PermissionOption{
+			{OptionID: answerTrust, Name: "Trust this folder as it is now", Kind: wire.AllowAlways},
+			{OptionID: answerReject, Name: "Not now", Kind: wire.RejectOnce},
 		},
 	})
 	trusted := err == nil && chosen.OptionID == answerTrust
 	if trusted {
 		if err := u.Accept(ctx); err != nil {
 			trusted = false
-			ses.notice(f.ctx, f.lineID(), warning("the folder could not be trusted", err.Error()))
+			f.tell(ses.notice(f.lineID(), warning("the folder could not be trusted", err.Error())))
 		} else {
 			ses.srv.accept(u)
 		}

@@ -32,9 +32,8 @@ func outside(t *testing.T, w *world) string {
 	return file
 }
 
-func answerTo(id, outcome string) string {
-	return `{"jsonrpc":"2.0","id":` + id + `,"result":` + outcome + `}`
-}
+// answered is the reply to the first call of the agent.
+func answered(outcome string) string { return `{"jsonrpc":"2.0","id":1,"result":` + outcome + `}` }
 
 // TestPermission holds what counts as approval: an option that was offered.
 func TestPermission(t *testing.T) {
@@ -42,18 +41,19 @@ func TestPermission(t *testing.T) {
 		name, answer string
 		allowed      bool
 	}{
-		{"once", answerTo("1", `{"outcome":{"outcome":"selected","optionId":"allow"}}`), true},
-		{"session", answerTo("1", `{"outcome":{"outcome":"selected","optionId":"allow_session"}}`), true},
-		{"reject", answerTo("1", `{"outcome":{"outcome":"selected","optionId":"reject"}}`), false},
-		{"not offered", answerTo("1", `{"outcome":{"outcome":"selected","optionId":"allow_always"}}`), false},
-		{"dismissed", answerTo("1", `{"outcome":{"outcome":"cancelled"}}`), false},
-		{"unknown", answerTo("1", `{"outcome":{"outcome":"approved"}}`), false},
-		{"null", answerTo("1", `null`), false},
+		{"once", answered(`{"outcome":{"outcome":"selected","optionId":"allow"}}`), true},
+		{"session", answered(`{"outcome":{"outcome":"selected","optionId":"allow_session"}}`), true},
+		{"reject", answered(`{"outcome":{"outcome":"selected","optionId":"reject"}}`), false},
+		{"not offered", answered(`{"outcome":{"outcome":"selected","optionId":"allow_always"}}`), false},
+		{"dismissed", answered(`{"outcome":{"outcome":"cancelled"}}`), false},
+		{"unknown", answered(`{"outcome":{"outcome":"approved"}}`), false},
+		{"null", answered(`null`), false},
 		{"error", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no"}}`, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			in(t, func(t *testing.T, w *world) {
+			in(t, func(w *world) {
+				t := w.t
 				file := outside(t, w)
 				p := w.boot(plain)
 				id := p.open(w)
@@ -84,7 +84,8 @@ func toolID(update string) string {
 
 // TestCancelWhileAsking holds that a cancel does not wait for the user's answer.
 func TestCancelWhileAsking(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
+	in(t, func(w *world) {
+		t := w.t
 		outside(t, w)
 		p := w.boot(plain)
 		id := p.open(w)
@@ -96,7 +97,7 @@ func TestCancelWhileAsking(t *testing.T) {
 			t.Errorf("the call has no end: %q", got)
 		}
 		// The answer comes too late and changes nothing.
-		want(t, "late answer", p.send(answerTo("1", `{"outcome":{"outcome":"selected","optionId":"allow"}}`)), []string(nil))
+		want(t, "late answer", p.send(answered(`{"outcome":{"outcome":"selected","optionId":"allow"}}`)), []string(nil))
 		p.close()
 	})
 }
@@ -104,7 +105,8 @@ func TestCancelWhileAsking(t *testing.T) {
 // TestAskForAFile attaches a file of the prompt for which permission is needed.
 func TestAskForAFile(t *testing.T) {
 	for _, allowed := range []bool{true, false} {
-		in(t, func(t *testing.T, w *world) {
+		in(t, func(w *world) {
+			t := w.t
 			file := outside(t, w)
 			w.model.say = nil
 			p := w.boot(plain)
@@ -121,7 +123,7 @@ func TestAskForAFile(t *testing.T) {
 			if !allowed {
 				option, end = "reject", "failed"
 			}
-			got := p.send(answerTo("1", `{"outcome":{"outcome":"selected","optionId":"`+option+`"}}`))
+			got := p.send(answered(`{"outcome":{"outcome":"selected","optionId":"` + option + `"}}`))
 			want(t, "end", updates(t, got, "tool_call_update"),
 				[]string{`{"sessionUpdate":"tool_call_update","toolCallId":"` + toolID(call[0]) + `","status":"` + end + `"}`})
 			want(t, "stop", stop(t, got, 1), "end_turn")
@@ -145,7 +147,8 @@ func TestTrust(t *testing.T) {
 		{"not recorded", `{"outcome":{"outcome":"selected","optionId":"trust"}}`, errors.New("read-only"), true, "failed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			in(t, func(t *testing.T, w *world) {
+			in(t, func(w *world) {
+				t := w.t
 				accepted := false
 				w.work.Untrusted = &acp.Untrusted{
 					Folder: "/p", Fingerprint: "f", Withheld: []string{"providers.x", "mcp_servers.y"},
@@ -161,7 +164,7 @@ func TestTrust(t *testing.T) {
 				if !strings.Contains(question, "providers.x; mcp_servers.y") || len(w.model.sent()) != 0 {
 					t.Fatalf("asked: %q after %d requests", asked, len(w.model.sent()))
 				}
-				got := p.send(answerTo("1", tt.answer))
+				got := p.send(answered(tt.answer))
 				want(t, "accepted", accepted, tt.trusted)
 				ends := updates(t, got, "tool_call_update")
 				if len(ends) != 1 || !strings.Contains(ends[0], tt.end) {
@@ -177,7 +180,8 @@ func TestTrust(t *testing.T) {
 
 // TestMode holds that the mode that the client chose decides.
 func TestMode(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
+	in(t, func(w *world) {
+		t := w.t
 		outside(t, w)
 		w.rules = permission.Rules{Mode: permission.ModeAsk}
 		p := w.boot(plain)

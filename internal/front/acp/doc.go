@@ -1,9 +1,9 @@
 // Package acp serves editors that speak the Agent Client Protocol, version 1, on
 // the agent's API.
 //
-// Package rpc below it carries the messages. Here, [ParsePrompt] and the wire
-// structs read and write what they hold, [Serve] answers them, and a front for
-// each turn turns the agent's events into updates.
+// Package rpc below it carries the messages and package wire reads and writes what
+// they hold. Here, [Serve] answers them, and a front for each turn makes updates of
+// the agent's events.
 //
 // Invariants:
 //
@@ -24,5 +24,5 @@
 //     reason.
 //
 // It decides nothing about attachments. Only cmd may import this package. It
-// imports content, delivery, permission, agent and its own package rpc.
+// imports content, delivery, permission, agent and its own packages rpc and wire.
 package acp

@@ -19,9 +19,11 @@ type hinted interface {
 // failure turns an error of the agent into one that the client shows: a sentence,
 // and in the data what kind of failure it is and what can be done about it.
 func failure(err error) error {
-	var own *rpc.Error
+	if _, ok := errors.AsType[*rpc.Error](err); ok {
+		return err
+	}
 	switch {
-	case errors.As(err, &own), errors.Is(err, context.Canceled), errors.Is(err, rpc.ErrClosed):
+	case errors.Is(err, context.Canceled), errors.Is(err, rpc.ErrClosed):
 		return err
 	case errors.Is(err, ErrNoSession), errors.Is(err, agent.ErrClosed):
 		return rpc.Errorf(rpc.CodeNotFound, "session not found")
@@ -30,8 +32,7 @@ func failure(err error) error {
 		Kind string `json:"kind"`
 		Hint string `json:"hint,omitempty"`
 	}{Kind: "failed"}
-	var h hinted
-	if errors.As(err, &h) {
+	if h, ok := errors.AsType[hinted](err); ok {
 		data.Kind, data.Hint = h.Kind(), h.UserHint()
 	}
 	text := rpc.Clip(strings.Join(strings.Fields(err.Error()), " "), 500)

@@ -1,23 +1,23 @@
 package acp
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"strconv"
 
 	"tote/internal/agent"
 	"tote/internal/delivery"
+	"tote/internal/front/acp/wire"
 )
 
 // front shows one turn to the client. The agent calls it from one goroutine.
 type front struct {
-	ses *session
-	a   *agent.Session
-	// ctx is that of the request. The agent's visitor has none, and the end of
-	// a cancelled turn is still to be told, so it is not the turn's own.
-	ctx  context.Context
+	ses  *session
+	a    *agent.Session
 	turn string
+	// tell sends an update for as long as there is a client: the end of a
+	// cancelled turn is still to be told.
+	tell func(body any)
 
 	// step counts the answers that are kept, attempt the sendings for one.
 	step, attempt int
@@ -33,8 +33,6 @@ type front struct {
 }
 
 var _ agent.Front = (*front)(nil)
-
-func (f *front) tell(body any) { f.ses.tell(f.ctx, body) }
 
 // lineID names a line of our own among the messages of the turn.
 func (f *front) lineID() string {
@@ -63,7 +61,7 @@ func (f *front) Accepted(agent.Accepted) {}
 
 // Receipts implements agent.Visitor.
 func (f *front) Receipts(e agent.Receipts) {
-	u := InfoUpdate{SessionUpdate: "session_info_update", Title: f.a.Stored().Title, Meta: &meta{Receipts: f.given.add(e)}}
+	u := wire.InfoUpdate{SessionUpdate: "session_info_update", Title: f.a.Stored().Title, Meta: &wire.Meta{Receipts: f.given.add(e)}}
 	if now := f.ses.srv.o.Now; now != nil {
 		u.UpdatedAt = timestamp(now())
 	}
@@ -74,14 +72,14 @@ func (f *front) Receipts(e agent.Receipts) {
 func (f *front) Text(e agent.Text) {
 	f.next()
 	f.shown = true
-	f.tell(Chunk(UpdateAgentMessage, f.suffix(messageID(f.turn, f.step)), TextBlock(e.Text)))
+	f.tell(wire.Chunk(wire.UpdateAgentMessage, f.suffix(messageID(f.turn, f.step)), wire.TextBlock(e.Text)))
 }
 
 // Thought implements agent.Visitor.
 func (f *front) Thought(e agent.Thought) {
 	f.next()
 	f.shown = true
-	f.tell(Chunk(UpdateAgentThought, f.suffix(thoughtID(f.turn, f.step)), TextBlock(e.Text)))
+	f.tell(wire.Chunk(wire.UpdateAgentThought, f.suffix(thoughtID(f.turn, f.step)), wire.TextBlock(e.Text)))
 }
 
 // Voided implements agent.Visitor. Version 1 cannot take a message back.
@@ -90,7 +88,7 @@ func (f *front) Voided(e agent.Voided) {
 	f.attempt++
 	if f.shown {
 		f.shown = false
-		f.tell(Chunk(UpdateAgentMessage, f.lineID(), TextBlock("[tote] the text above is withdrawn: "+e.Reason+"\n\n")))
+		f.tell(wire.Chunk(wire.UpdateAgentMessage, f.lineID(), wire.TextBlock("[tote] the text above is withdrawn: "+e.Reason+"\n\n")))
 	}
 }
 
@@ -103,25 +101,25 @@ func (f *front) ToolStarted(e agent.ToolStarted) {
 	id := toolID(f.turn, f.step, e.Call.ID)
 	f.open[e.Call.ID] = id
 	call := announce(id, e.Call)
-	call.Title, call.Status = e.Title, ToolPending
+	call.Title, call.Status = e.Title, wire.ToolPending
 	if e.Path != "" {
-		call.Locations = []Location{{Path: filepath.FromSlash(e.Path)}}
+		call.Locations = []wire.Location{{Path: filepath.FromSlash(e.Path)}}
 	}
 	f.tell(call)
 }
 
 // ToolRunning implements agent.Visitor.
 func (f *front) ToolRunning(e agent.ToolRunning) {
-	f.tell(ToolCall{SessionUpdate: UpdateToolCallUpdate, ToolCallID: f.open[e.Call.ID], Status: ToolInProgress})
+	f.tell(wire.ToolCall{SessionUpdate: wire.UpdateToolCallUpdate, ToolCallID: f.open[e.Call.ID], Status: wire.ToolInProgress})
 }
 
 // ToolFinished implements agent.Visitor.
 func (f *front) ToolFinished(e agent.ToolFinished) {
-	u := ToolCall{
-		SessionUpdate: UpdateToolCallUpdate, ToolCallID: f.open[e.Call.ID], Status: ToolCompleted, Content: shower{f.a}.contents(e.Blocks),
+	u := wire.ToolCall{
+		SessionUpdate: wire.UpdateToolCallUpdate, ToolCallID: f.open[e.Call.ID], Status: wire.ToolCompleted, Content: shower{f.a}.contents(e.Blocks),
 	}
 	if e.IsError {
-		u.Status = ToolFailed
+		u.Status = wire.ToolFailed
 	}
 	delete(f.open, e.Call.ID)
 	f.ran = true
@@ -132,13 +130,13 @@ func (f *front) ToolFinished(e agent.ToolFinished) {
 // record them.
 func (f *front) finish() {
 	for _, id := range f.open {
-		f.tell(ToolCall{SessionUpdate: UpdateToolCallUpdate, ToolCallID: id, Status: ToolFailed})
+		f.tell(wire.ToolCall{SessionUpdate: wire.UpdateToolCallUpdate, ToolCallID: id, Status: wire.ToolFailed})
 	}
 	f.open = nil
 }
 
 // Noticed implements agent.Visitor.
-func (f *front) Noticed(e agent.Noticed) { f.ses.notice(f.ctx, f.lineID(), e.Notice) }
+func (f *front) Noticed(e agent.Noticed) { f.tell(f.ses.notice(f.lineID(), e.Notice)) }
 
 // Retrying implements agent.Visitor.
 func (f *front) Retrying(e agent.Retrying) {
@@ -150,7 +148,7 @@ func (f *front) Retrying(e agent.Retrying) {
 // Used implements agent.Visitor. Clients want both numbers.
 func (f *front) Used(e agent.Used) {
 	if e.Window > 0 {
-		f.tell(Usage{SessionUpdate: "usage_update", Used: e.Context, Size: e.Window})
+		f.tell(wire.Usage{SessionUpdate: "usage_update", Used: e.Context, Size: e.Window})
 	}
 }
 
@@ -158,10 +156,10 @@ func (f *front) Used(e agent.Used) {
 func (f *front) Ended(agent.Ended) {}
 
 // result is the reply to the prompt, with all receipts of the turn.
-func (f *front) result(stop string) PromptResult {
-	out := PromptResult{StopReason: stop}
+func (f *front) result(stop string) wire.PromptResult {
+	out := wire.PromptResult{StopReason: stop}
 	if len(f.given.list) > 0 {
-		out.Meta = &meta{Receipts: f.given.list}
+		out.Meta = &wire.Meta{Receipts: f.given.list}
 	}
 	return out
 }

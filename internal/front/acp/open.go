@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"tote/internal/front/acp/rpc"
+	"tote/internal/front/acp/wire"
 )
 
 // openParams reads and checks what session/new, session/load and session/resume
 // have in common.
-func openParams(r *rpc.Request) (SessionParams, error) {
-	var p SessionParams
-	if fault := decode(r.Params, &p); fault != nil {
+func openParams(r *rpc.Request) (wire.SessionParams, error) {
+	var p wire.SessionParams
+	if fault := wire.Decode(r.Params, &p); fault != nil {
 		return p, fault
 	}
-	if r.Method != methodNew && p.SessionID == "" {
+	if r.Method != wire.MethodNew && p.SessionID == "" {
 		return p, rpc.Errorf(rpc.CodeInvalidParams, "sessionId is missing")
 	}
 	if !filepath.IsAbs(p.CWD) {
@@ -93,8 +94,8 @@ func (s *server) reopen(ctx context.Context, r *rpc.Request, replay func(*sessio
 	defer at.leave()
 	// A turn may run, and its cancel must get through while this waits for it.
 	r.Release()
-	if err := at.wait(ctx); err != nil {
-		return nil, err
+	if !at.wait(ctx) {
+		return nil, context.Cause(ctx)
 	}
 	if err := ses.move(ctx, p); err != nil {
 		return nil, failure(err)
@@ -114,7 +115,7 @@ func (s *server) reopen(ctx context.Context, r *rpc.Request, replay func(*sessio
 }
 
 // restore opens a stored session.
-func (s *server) restore(ctx context.Context, p SessionParams) (*session, error) {
+func (s *server) restore(ctx context.Context, p wire.SessionParams) (*session, error) {
 	if _, err := s.o.Host.Stored(ctx, p.SessionID); err != nil {
 		if errors.Is(err, ErrNoSession) {
 			return nil, notFound(p.SessionID)
@@ -136,7 +137,7 @@ func (s *server) restore(ctx context.Context, p SessionParams) (*session, error)
 
 // move gives a session that is open the folders that a client asks for now. The
 // caller holds the line.
-func (ses *session) move(ctx context.Context, p SessionParams) error {
+func (ses *session) move(ctx context.Context, p wire.SessionParams) error {
 	old, _ := ses.now()
 	if sameFolders(old.Stored(), p) {
 		return nil
@@ -192,9 +193,9 @@ func (s *server) deleteSession(ctx context.Context, r *rpc.Request) (any, error)
 }
 
 func (s *server) listSessions(ctx context.Context, r *rpc.Request) (any, error) {
-	var p ListParams
+	var p wire.ListParams
 	if r.Params != nil {
-		if fault := decode(r.Params, &p); fault != nil {
+		if fault := wire.Decode(r.Params, &p); fault != nil {
 			return nil, fault
 		}
 	}
@@ -211,9 +212,9 @@ func (s *server) listSessions(ctx context.Context, r *rpc.Request) (any, error) 
 	case err != nil:
 		return nil, failure(err)
 	}
-	out := ListResult{Sessions: []SessionInfo{}, NextCursor: next}
+	out := wire.ListResult{Sessions: []wire.SessionInfo{}, NextCursor: next}
 	for _, st := range page {
-		out.Sessions = append(out.Sessions, SessionInfo{
+		out.Sessions = append(out.Sessions, wire.SessionInfo{
 			SessionID: st.ID, CWD: st.Cwd, Title: st.Title, UpdatedAt: timestamp(st.Updated), AdditionalDirectories: st.Dirs,
 		})
 	}

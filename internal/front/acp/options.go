@@ -8,6 +8,7 @@ import (
 	"tote/internal/agent"
 	"tote/internal/delivery"
 	"tote/internal/front/acp/rpc"
+	"tote/internal/front/acp/wire"
 	"tote/internal/permission"
 )
 
@@ -18,35 +19,35 @@ const (
 )
 
 // modes are the permission modes in words, in the order in which they are offered.
-var modes = []Mode{
-	{permission.ModeAsk.String(), "Ask", "Asks before it writes, runs or leaves the project"},
-	{permission.ModeEdits.String(), "Accept edits", "Writes inside the project without asking"},
-	{permission.ModePlan.String(), "Plan", "Reads only: writes, runs and fetches nothing"},
-	{permission.ModeFull.String(), "Full access", "Asks nothing; what is denied stays denied"},
+var modes = []wire.Mode{
+	{ID: permission.ModeAsk.String(), Name: "Ask", Description: "Asks before it writes, runs or leaves the project"},
+	{ID: permission.ModeEdits.String(), Name: "Accept edits", Description: "Writes inside the project without asking"},
+	{ID: permission.ModePlan.String(), Name: "Plan", Description: "Reads only: writes, runs and fetches nothing"},
+	{ID: permission.ModeFull.String(), Name: "Full access", Description: "Asks nothing; what is denied stays denied"},
 }
 
 // state is what a client is told of a session that it opens, and what the user is
 // to be told once the client has it.
-func (ses *session) state(ctx context.Context) (SessionState, []delivery.Notice, error) {
+func (ses *session) state(ctx context.Context) (wire.SessionState, []delivery.Notice, error) {
 	notices, err := ses.settleAgent(ctx)
 	if err != nil {
-		return SessionState{}, nil, err
+		return wire.SessionState{}, nil, err
 	}
 	list, err := ses.options(ctx)
 	if err != nil {
-		return SessionState{}, nil, err
+		return wire.SessionState{}, nil, err
 	}
 	ses.keep(list)
 	a, work := ses.now()
 	notices = append(notices, work.Notices...)
-	return SessionState{ConfigOptions: list, Modes: &Modes{CurrentModeID: a.Mode().String(), AvailableModes: modes}}, notices, nil
+	return wire.SessionState{ConfigOptions: list, Modes: &wire.Modes{CurrentModeID: a.Mode().String(), AvailableModes: modes}}, notices, nil
 }
 
 // keep notes which options the client knows, and reports whether they are news.
-func (ses *session) keep(list []ConfigOption) bool {
+func (ses *session) keep(list []wire.ConfigOption) bool {
 	ses.mu.Lock()
 	defer ses.mu.Unlock()
-	news := !slices.EqualFunc(list, ses.told, func(a, b ConfigOption) bool {
+	news := !slices.EqualFunc(list, ses.told, func(a, b wire.ConfigOption) bool {
 		return a.ID == b.ID && a.CurrentValue == b.CurrentValue && slices.Equal(a.Options, b.Options)
 	})
 	ses.told = list
@@ -71,14 +72,14 @@ func (ses *session) settleAgent(ctx context.Context) ([]delivery.Notice, error) 
 }
 
 // options is the whole list of configuration options.
-func (ses *session) options(ctx context.Context) ([]ConfigOption, error) {
+func (ses *session) options(ctx context.Context) ([]wire.ConfigOption, error) {
 	a, work := ses.now()
-	mode := ConfigOption{
-		ID: optionMode, Name: "Mode", Description: "How much is done without asking", Category: categoryMode,
+	mode := wire.ConfigOption{
+		ID: optionMode, Name: "Mode", Description: "How much is done without asking", Category: wire.CategoryMode,
 		Type: "select", CurrentValue: a.Mode().String(),
 	}
 	for _, m := range modes {
-		mode.Options = append(mode.Options, ConfigChoice{Value: m.ID, Name: m.Name, Description: m.Description})
+		mode.Options = append(mode.Options, wire.ConfigChoice{Value: m.ID, Name: m.Name, Description: m.Description})
 	}
 	choices, err := work.Choices(ctx)
 	if err != nil {
@@ -88,14 +89,14 @@ func (ses *session) options(ctx context.Context) ([]ConfigOption, error) {
 	if !slices.ContainsFunc(choices, func(c Choice) bool { return c.Name == current }) {
 		choices = append(choices, choiceOf(ctx, a, current))
 	}
-	pick := ConfigOption{
+	pick := wire.ConfigOption{
 		ID: optionAgent, Name: "Model", Description: "The agent that answers, and whether its model sees pictures",
-		Category: categoryModel, Type: "select", CurrentValue: current,
+		Category: wire.CategoryModel, Type: "select", CurrentValue: current,
 	}
 	for _, c := range choices {
-		pick.Options = append(pick.Options, ConfigChoice{Value: c.Name, Name: c.title(), Description: c.describe()})
+		pick.Options = append(pick.Options, wire.ConfigChoice{Value: c.Name, Name: c.title(), Description: c.describe()})
 	}
-	return []ConfigOption{mode, pick}, nil
+	return []wire.ConfigOption{mode, pick}, nil
 }
 
 // choiceOf describes an agent that is not offered, since the current value must
@@ -132,8 +133,8 @@ func (c Choice) describe() string {
 }
 
 func (s *server) setConfigOption(ctx context.Context, r *rpc.Request) (any, error) {
-	var p SetConfigParams
-	if fault := decode(r.Params, &p); fault != nil {
+	var p wire.SetConfigParams
+	if fault := wire.Decode(r.Params, &p); fault != nil {
 		return nil, fault
 	}
 	ses, err := s.find(p.SessionID)
@@ -144,11 +145,11 @@ func (s *server) setConfigOption(ctx context.Context, r *rpc.Request) (any, erro
 	if err != nil {
 		return nil, failure(err)
 	}
-	i := slices.IndexFunc(list, func(o ConfigOption) bool { return o.ID == p.ConfigID })
+	i := slices.IndexFunc(list, func(o wire.ConfigOption) bool { return o.ID == p.ConfigID })
 	if i < 0 {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "configId names no option")
 	}
-	if !slices.ContainsFunc(list[i].Options, func(c ConfigChoice) bool { return c.Value == p.Value }) {
+	if !slices.ContainsFunc(list[i].Options, func(c wire.ConfigChoice) bool { return c.Value == p.Value }) {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "value is none of the values of %q", list[i].ID)
 	}
 	if err := ses.choose(ctx, list[i].ID, p.Value); err != nil {
@@ -158,11 +159,11 @@ func (s *server) setConfigOption(ctx context.Context, r *rpc.Request) (any, erro
 		return nil, failure(err)
 	}
 	ses.keep(list)
-	if err := r.Reply(ctx, ConfigOptions{ConfigOptions: list}); err != nil {
+	if err := r.Reply(ctx, wire.ConfigOptions{ConfigOptions: list}); err != nil {
 		return nil, err
 	}
 	if p.ConfigID == optionMode {
-		ses.tell(ctx, CurrentMode{SessionUpdate: "current_mode_update", CurrentModeID: p.Value})
+		ses.tell(ctx, wire.CurrentMode{SessionUpdate: "current_mode_update", CurrentModeID: p.Value})
 	}
 	return nil, nil
 }
@@ -182,8 +183,8 @@ func (ses *session) choose(ctx context.Context, id, value string) error {
 }
 
 func (s *server) setMode(ctx context.Context, r *rpc.Request) (any, error) {
-	var p SetModeParams
-	if fault := decode(r.Params, &p); fault != nil {
+	var p wire.SetModeParams
+	if fault := wire.Decode(r.Params, &p); fault != nil {
 		return nil, fault
 	}
 	ses, err := s.find(p.SessionID)
@@ -219,6 +220,6 @@ func (ses *session) refresh(ctx context.Context) {
 		return
 	}
 	if ses.keep(list) {
-		ses.tell(ctx, ConfigUpdate{SessionUpdate: "config_option_update", ConfigOptions: list})
+		ses.tell(ctx, wire.ConfigUpdate{SessionUpdate: "config_option_update", ConfigOptions: list})
 	}
 }

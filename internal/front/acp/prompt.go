@@ -6,6 +6,7 @@ import (
 	"tote/internal/agent"
 	"tote/internal/content"
 	"tote/internal/front/acp/rpc"
+	"tote/internal/front/acp/wire"
 )
 
 // prompt runs a turn. While it runs, or waits for its turn, other messages of the
@@ -15,7 +16,7 @@ func (s *server) prompt(ctx context.Context, r *rpc.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	blocks, fault := ParsePrompt(r.Params)
+	blocks, fault := wire.ParsePrompt(r.Params)
 	if fault != nil {
 		return nil, fault
 	}
@@ -38,13 +39,13 @@ func (s *server) prompt(ctx context.Context, r *rpc.Request) (any, error) {
 }
 
 // unknownBlock is the error for the first block of an unknown kind.
-func unknownBlock(blocks []Block) *rpc.Error {
+func unknownBlock(blocks []wire.Block) *rpc.Error {
 	for i, b := range blocks {
 		switch b.Type {
-		case BlockText, BlockImage, BlockAudio, BlockResource, BlockResourceLink:
+		case wire.BlockText, wire.BlockImage, wire.BlockAudio, wire.BlockResource, wire.BlockResourceLink:
 		default:
 			return rpc.Errorf(rpc.CodeInvalidParams, "prompt[%d] is a block of the unknown kind %q", i, rpc.Clip(b.Type, 40)).
-				WithData(map[string]any{"index": i, "supported": []string{BlockText, BlockImage, BlockAudio, BlockResource, BlockResourceLink}})
+				WithData(map[string]any{"index": i, "supported": []string{wire.BlockText, wire.BlockImage, wire.BlockAudio, wire.BlockResource, wire.BlockResourceLink}})
 		}
 	}
 	return nil
@@ -52,12 +53,13 @@ func unknownBlock(blocks []Block) *rpc.Error {
 
 // serve waits for its turn and runs it. turn ends when the client cancels, and
 // with ctx, which lives on to say what remains to be said.
-func (ses *session) serve(ctx, turn context.Context, at *place, blocks []Block) (any, error) {
-	if err := at.wait(turn); err != nil {
-		return PromptResult{StopReason: StopCancelled}, nil
+func (ses *session) serve(ctx, turn context.Context, at *place, blocks []wire.Block) (any, error) {
+	if !at.wait(turn) {
+		return wire.PromptResult{StopReason: wire.StopCancelled}, nil
 	}
 	a, work := ses.now()
-	f := &front{ses: ses, ctx: ctx, a: a, turn: ses.srv.o.newID(), step: 1, attempt: 1}
+	f := &front{ses: ses, a: a, turn: ses.srv.o.newID(), step: 1, attempt: 1}
+	f.tell = func(body any) { ses.tell(ctx, body) }
 	if ses.srv.echoes(work.Settings.Echo) {
 		for _, b := range blocks {
 			if err := ses.userBlock(ctx, f.turn, b.Raw); err != nil {
@@ -73,10 +75,13 @@ func (ses *session) serve(ctx, turn context.Context, at *place, blocks []Block) 
 	res, err := a.Prompt(turn, p)
 	f.finish()
 	ses.refresh(ctx)
-	if turn.Err() != nil && (err != nil || res.Stop != content.StopEndTurn) {
-		return f.result(StopCancelled), nil
-	}
-	if err != nil {
+	// What was cancelled is cancelled, also when the cancelling looked like a
+	// fault; an answer that was whole before stands.
+	whole := err == nil && res.Stop == content.StopEndTurn
+	switch {
+	case turn.Err() != nil && !whole:
+		return f.result(wire.StopCancelled), nil
+	case err != nil:
 		return nil, failure(err)
 	}
 	return f.result(stopReason(res.Stop)), nil
@@ -86,16 +91,16 @@ func (ses *session) serve(ctx, turn context.Context, at *place, blocks []Block) 
 func stopReason(s content.StopReason) string {
 	switch s {
 	case content.StopMaxTokens:
-		return StopMaxTokens
+		return wire.StopMaxTokens
 	case content.StopMaxSteps:
-		return StopMaxTurnRequests
+		return wire.StopMaxTurnRequests
 	case content.StopRefusal:
-		return StopRefusal
+		return wire.StopRefusal
 	case content.StopCancelled:
-		return StopCancelled
+		return wire.StopCancelled
 	case content.StopNone, content.StopEndTurn, content.StopFailed:
 	}
-	return StopEndTurn
+	return wire.StopEndTurn
 }
 
 // cancel ends the turn that runs and those that wait. Each of them is answered by

@@ -33,14 +33,14 @@ func (l *line) join(cancel context.CancelFunc) *place {
 	return p
 }
 
-// wait waits until everything before has left.
-func (p *place) wait(ctx context.Context) error {
+// wait waits until everything before has left, and reports whether it has before
+// ctx ended.
+func (p *place) wait(ctx context.Context) bool {
 	select {
 	case <-p.turn:
-		return ctx.Err()
 	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
+	return ctx.Err() == nil
 }
 
 // leave gives the place up, also one whose turn has not come.

@@ -9,6 +9,7 @@ import (
 	"tote/internal/agent"
 	"tote/internal/content"
 	"tote/internal/front/acp/rpc"
+	"tote/internal/front/acp/wire"
 )
 
 // The ids of messages and tool calls are made of the turn's id and of what can be
@@ -97,45 +98,45 @@ func (p *player) userBlock(ctx context.Context, b content.Block, env content.Env
 		if p.client {
 			return nil // made of a block that goes back itself, such as the file behind a link
 		}
-		return p.ses.send(ctx, Chunk(UpdateUserMessage, p.turn.ID, shower{p.a}.block(b)))
+		return p.ses.send(ctx, wire.Chunk(wire.UpdateUserMessage, p.turn.ID, shower{p.a}.block(b)))
 	}
 	raw, err := p.a.Restore(env)
 	if err != nil {
 		text := content.Compact([]content.Block{b}) + ": its stored bytes are gone or damaged"
-		return p.ses.send(ctx, Chunk(UpdateUserMessage, p.turn.ID, TextBlock(text)))
+		return p.ses.send(ctx, wire.Chunk(wire.UpdateUserMessage, p.turn.ID, wire.TextBlock(text)))
 	}
 	return p.ses.userBlock(ctx, p.turn.ID, raw)
 }
 
 // results are those of the message at i, by call.
-func (p *player) results(i int) map[string]content.ToolResult {
-	out := map[string]content.ToolResult{}
+func (p *player) results(i int) map[string]*content.ToolResult {
+	out := map[string]*content.ToolResult{}
 	if i < len(p.turn.Messages) {
 		for _, part := range p.turn.Messages[i].Parts {
 			if r, ok := part.(content.ToolResult); ok {
-				out[r.CallID] = r
+				out[r.CallID] = &r
 			}
 		}
 	}
 	return out
 }
 
-func (p *player) assistant(ctx context.Context, m content.Message, results map[string]content.ToolResult) error {
+func (p *player) assistant(ctx context.Context, m content.Message, results map[string]*content.ToolResult) error {
 	for _, part := range m.Parts {
 		var body any
+		block, _ := part.(content.Block)
 		switch part := part.(type) {
 		case content.Reasoning:
 			if part.Text == "" {
 				continue
 			}
-			body = Chunk(UpdateAgentThought, thoughtID(p.turn.ID, p.step), TextBlock(part.Text))
+			body = wire.Chunk(wire.UpdateAgentThought, thoughtID(p.turn.ID, p.step), wire.TextBlock(part.Text))
 		case content.ToolCall:
-			result, ran := results[part.ID]
-			body = p.call(part, result, ran)
-		case content.Block:
-			body = Chunk(UpdateAgentMessage, messageID(p.turn.ID, p.step), shower{p.a}.block(part))
-		default:
-			continue
+			body = p.call(part, results[part.ID])
+		case content.Text, content.Image, content.Audio, content.Document, content.ResourceText, content.ResourceLink, content.Opaque:
+			body = wire.Chunk(wire.UpdateAgentMessage, messageID(p.turn.ID, p.step), shower{p.a}.block(block))
+		case content.ToolResult:
+			continue // never in an answer
 		}
 		if err := p.ses.send(ctx, body); err != nil {
 			return err
@@ -145,25 +146,27 @@ func (p *player) assistant(ctx context.Context, m content.Message, results map[s
 }
 
 // call is a tool call in its final state. One without a result was cut off.
-func (p *player) call(c content.ToolCall, r content.ToolResult, ran bool) ToolCall {
+func (p *player) call(c content.ToolCall, r *content.ToolResult) wire.ToolCall {
 	out := announce(toolID(p.turn.ID, p.step, c.ID), c)
-	out.Title, out.Status = titleOf(c), ToolCompleted
-	if r.IsError || !ran {
-		out.Status = ToolFailed
+	out.Title, out.Status = titleOf(c), wire.ToolFailed
+	if r != nil {
+		out.Content = shower{p.a}.contents(r.Blocks)
+		if !r.IsError {
+			out.Status = wire.ToolCompleted
+		}
 	}
 	if path := argument(c, "path"); path != "" {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(p.a.Stored().Cwd, path)
 		}
-		out.Locations = []Location{{Path: path}}
+		out.Locations = []wire.Location{{Path: path}}
 	}
-	out.Content = shower{p.a}.contents(r.Blocks)
 	return out
 }
 
 // announce is what a live and a replayed call have in common.
-func announce(id string, c content.ToolCall) ToolCall {
-	out := ToolCall{SessionUpdate: UpdateToolCall, ToolCallID: id, Name: c.Name, Kind: kindOf(c.Name)}
+func announce(id string, c content.ToolCall) wire.ToolCall {
+	out := wire.ToolCall{SessionUpdate: wire.UpdateToolCall, ToolCallID: id, Name: c.Name, Kind: kindOf(c.Name)}
 	if json.Valid([]byte(c.Arguments)) && !hasBreak(c.Arguments) {
 		out.RawInput = json.RawMessage(c.Arguments)
 	}
@@ -184,17 +187,17 @@ func hasBreak(s string) bool {
 func kindOf(tool string) string {
 	switch tool {
 	case "read", "list":
-		return ToolRead
+		return wire.ToolRead
 	case "write", "edit":
-		return ToolEdit
+		return wire.ToolEdit
 	case "find", "grep", "search", "glob":
-		return ToolSearch
+		return wire.ToolSearch
 	case "run", "bash", "shell":
-		return ToolExecute
+		return wire.ToolExecute
 	case "fetch":
-		return ToolFetch
+		return wire.ToolFetch
 	}
-	return ToolOther
+	return wire.ToolOther
 }
 
 // titleOf names a call whose live title was not recorded.

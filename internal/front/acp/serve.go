@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tote/internal/front/acp/rpc"
+	"tote/internal/front/acp/wire"
 )
 
 // version is the version of the protocol that is spoken. Whatever a client asks
@@ -27,7 +28,7 @@ type server struct {
 	conn *rpc.Conn
 
 	mu       sync.Mutex // guards what follows
-	client   InitializeParams
+	client   wire.InitializeParams
 	sessions map[string]*session
 	// accepted are the fingerprints of the folders that were trusted here.
 	accepted map[string]bool
@@ -66,19 +67,19 @@ func (s *server) shut(ctx context.Context) error {
 func (s *server) handlers() rpc.Handlers {
 	h := rpc.Handlers{
 		Requests: map[string]rpc.Handler{
-			methodInitialize:      s.initialize,
-			methodAuthenticate:    s.authenticate,
-			methodNew:             s.newSession,
-			methodLoad:            s.loadSession,
-			methodResume:          s.resumeSession,
-			methodList:            s.listSessions,
-			methodDelete:          s.deleteSession,
-			methodClose:           s.closeSession,
-			methodPrompt:          s.prompt,
-			methodSetMode:         s.setMode,
-			methodSetConfigOption: s.setConfigOption,
+			wire.MethodInitialize:      s.initialize,
+			wire.MethodAuthenticate:    s.authenticate,
+			wire.MethodNew:             s.newSession,
+			wire.MethodLoad:            s.loadSession,
+			wire.MethodResume:          s.resumeSession,
+			wire.MethodList:            s.listSessions,
+			wire.MethodDelete:          s.deleteSession,
+			wire.MethodClose:           s.closeSession,
+			wire.MethodPrompt:          s.prompt,
+			wire.MethodSetMode:         s.setMode,
+			wire.MethodSetConfigOption: s.setConfigOption,
 		},
-		Notifications: map[string]func(context.Context, *rpc.Request){methodCancel: s.cancel},
+		Notifications: map[string]func(context.Context, *rpc.Request){wire.MethodCancel: s.cancel},
 		Dropped:       s.dropped,
 	}
 	for method, why := range unserved {
@@ -91,21 +92,21 @@ func (s *server) handlers() rpc.Handlers {
 }
 
 func (s *server) initialize(_ context.Context, r *rpc.Request) (any, error) {
-	p, fault := ParseInitialize(r.Params)
+	p, fault := wire.ParseInitialize(r.Params)
 	if fault != nil {
 		return nil, fault
 	}
 	s.mu.Lock()
 	s.client = p
 	s.mu.Unlock()
-	return InitializeResult{
+	return wire.InitializeResult{
 		ProtocolVersion: version,
-		AgentCapabilities: AgentCapabilities{
-			LoadSession: true, PromptCapabilities: allPrompts,
-			SessionCapabilities: SessionCapabilities{List: true, Delete: true, Resume: true, Close: true, AdditionalDirectories: true},
+		AgentCapabilities: wire.AgentCapabilities{
+			LoadSession: true, PromptCapabilities: wire.AllPrompts,
+			SessionCapabilities: wire.SessionCapabilities{List: true, Delete: true, Resume: true, Close: true, AdditionalDirectories: true},
 		},
-		AgentInfo:   Implementation{Name: "tote", Title: "tote", Version: s.o.Version},
-		AuthMethods: []AuthMethod{},
+		AgentInfo:   wire.Implementation{Name: "tote", Title: "tote", Version: s.o.Version},
+		AuthMethods: []wire.AuthMethod{},
 	}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"tote/internal/agent"
 	"tote/internal/delivery"
 	"tote/internal/front/acp/rpc"
+	"tote/internal/front/acp/wire"
 )
 
 // session is a session that is open on this connection.
@@ -22,7 +23,7 @@ type session struct {
 	agent *agent.Session
 	work  Workspace
 	// told are the options that the client knows.
-	told []ConfigOption
+	told []wire.ConfigOption
 	// asked: the user has been asked to trust the folder.
 	asked bool
 }
@@ -38,8 +39,8 @@ func (ses *session) close(ctx context.Context) error {
 	ses.line.cancelAll()
 	p := ses.line.join(nil)
 	defer p.leave()
-	if err := p.wait(ctx); err != nil {
-		return err
+	if !p.wait(ctx) {
+		return context.Cause(ctx)
 	}
 	a, _ := ses.now()
 	return a.Close(ctx)
@@ -47,27 +48,27 @@ func (ses *session) close(ctx context.Context) error {
 
 // send sends a session update: rpc.Parts or one of the wire structs.
 func (ses *session) send(ctx context.Context, body any) error {
-	parts, err := update(ses.id, body)
+	parts, err := wire.Update(ses.id, body)
 	if err != nil {
 		return err
 	}
-	return ses.srv.conn.Notify(ctx, methodUpdate, parts)
+	return ses.srv.conn.Notify(ctx, wire.MethodUpdate, parts)
 }
 
 // tell is send for what nobody waits for. It fails only when the client is gone,
 // which ends the connection, or ctx has ended with the output full.
 func (ses *session) tell(ctx context.Context, body any) { _ = ses.send(ctx, body) }
 
-// notify shows a line to the user: as a notice where the client takes them, else
-// as a short message of its own.
+// notify shows a line to the user.
 func (ses *session) notify(ctx context.Context, n delivery.Notice) {
-	ses.notice(ctx, "notice-"+ses.srv.o.newID(), n)
+	ses.tell(ctx, ses.notice("notice-"+ses.srv.o.newID(), n))
 }
 
-func (ses *session) notice(ctx context.Context, messageID string, n delivery.Notice) {
+// notice is the update for a line to the user: a notice where the client takes
+// them, else a short message of its own.
+func (ses *session) notice(messageID string, n delivery.Notice) any {
 	if ses.srv.takesNotices() {
-		ses.tell(ctx, Notice{SessionUpdate: "notice", Severity: n.Severity.String(), Title: n.Title, Description: n.Detail})
-		return
+		return wire.Notice{SessionUpdate: "notice", Severity: n.Severity.String(), Title: n.Title, Description: n.Detail}
 	}
 	text := "[tote] " + n.Title
 	if n.Severity != delivery.SeverityInfo {
@@ -77,12 +78,12 @@ func (ses *session) notice(ctx context.Context, messageID string, n delivery.Not
 		text += " (" + n.Detail + ")"
 	}
 	// The empty line sets it off in clients that do not look at message ids.
-	ses.tell(ctx, Chunk(UpdateAgentMessage, messageID, TextBlock(text+"\n\n")))
+	return wire.Chunk(wire.UpdateAgentMessage, messageID, wire.TextBlock(text+"\n\n"))
 }
 
 // welcome tells what is to be said when a session has been opened, after the
 // reply: before it, clients do not know the session.
-func (ses *session) welcome(ctx context.Context, p SessionParams, notices []delivery.Notice) {
+func (ses *session) welcome(ctx context.Context, p wire.SessionParams, notices []delivery.Notice) {
 	for _, n := range notices {
 		ses.notify(ctx, n)
 	}
@@ -103,6 +104,6 @@ func warning(title, detail string) delivery.Notice {
 
 // sameFolders reports whether a session already has the folders that are asked
 // for.
-func sameFolders(st agent.Stored, p SessionParams) bool {
+func sameFolders(st agent.Stored, p wire.SessionParams) bool {
 	return st.Cwd == p.CWD && slices.Equal(st.Dirs, p.AdditionalDirectories)
 }

@@ -12,9 +12,9 @@ import (
 )
 
 // in runs a test in a bubble with a world of its own.
-func in(t *testing.T, f func(t *testing.T, w *world)) {
+func in(t *testing.T, f func(w *world)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { f(t, newWorld(t)) })
+	synctest.Test(t, func(t *testing.T) { f(newWorld(t)) })
 }
 
 func want(t *testing.T, what string, got, want any) {
@@ -25,7 +25,8 @@ func want(t *testing.T, what string, got, want any) {
 }
 
 func TestHandshake(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
+	in(t, func(w *world) {
+		t := w.t
 		p := w.boot(plain)
 		const result = `{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":true,"embeddedContext":true},` +
 			`"mcpCapabilities":{"http":false,"sse":false},"sessionCapabilities":{"list":{},"delete":{},"resume":{},"close":{},"additionalDirectories":{}}},` +
@@ -46,7 +47,8 @@ func TestHandshake(t *testing.T) {
 // TestNew holds the answer to session/new, and that nothing is said before it.
 func TestNew(t *testing.T) {
 	unixOnly(t)
-	in(t, func(t *testing.T, w *world) {
+	in(t, func(w *world) {
+		t := w.t
 		p := w.boot(noticed)
 		got := p.send(request(1, "session/new", fmt.Sprintf(`{"cwd":%s,"mcpServers":[{"name":"db","command":"x"},{"type":"http","name":"web","url":"u","headers":[]}],`+
 			`"additionalDirectories":["/other/"]}`, quote(w.dir))))
@@ -78,7 +80,8 @@ func agentOption(current string) string {
 }
 
 func TestNewRefuses(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
+	in(t, func(w *world) {
+		t := w.t
 		p := w.boot(plain)
 		abs := quote(w.dir)
 		for params, message := range map[string]string{
@@ -99,7 +102,8 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
+	in(t, func(w *world) {
+		t := w.t
 		p := w.boot(plain)
 		want(t, "first page", reply(t, p.send(request(1, "session/list", `{}`)), 1),
 			`{"sessions":[{"sessionId":"a","cwd":"/a","title":"T","updatedAt":"2026-11-30T12:00:00Z","additionalDirectories":["/x"]}],"nextCursor":"more"}`)
@@ -111,7 +115,8 @@ func TestList(t *testing.T) {
 }
 
 func TestCloseAndDelete(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
+	in(t, func(w *world) {
+		t := w.t
 		p := w.boot(plain)
 		id := p.open(w)
 		w.model.say = hang
@@ -142,7 +147,8 @@ func TestCloseAndDelete(t *testing.T) {
 }
 
 func TestConfigOptions(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
+	in(t, func(w *world) {
+		t := w.t
 		p := w.boot(plain)
 		id := p.open(w)
 		set := func(n int, option, value string) []string {
@@ -184,7 +190,8 @@ func TestConfigOptions(t *testing.T) {
 
 // TestAgentIsGone opens a session whose agent the configuration no longer has.
 func TestAgentIsGone(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
+	in(t, func(w *world) {
+		t := w.t
 		p := w.boot(plain)
 		id := p.open(w)
 		st, err := w.disk.Session(t.Context(), id)

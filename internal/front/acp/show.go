@@ -14,21 +14,22 @@ import (
 	"tote/internal/agent"
 	"tote/internal/content"
 	"tote/internal/front/acp/rpc"
+	"tote/internal/front/acp/wire"
 )
 
 // userBlock sends a block back to the client that sent it, byte for byte where
 // this version of the protocol can show it. Clients drop the whole update over a
 // block that they cannot read, so such a block rides along with a line of text.
 func (ses *session) userBlock(ctx context.Context, messageID string, raw []byte) error {
-	block := ParseBlock(raw)
+	block := wire.ParseBlock(raw)
 	out := rpc.Parts{raw}
-	if why := block.unshowable(); why != "" {
-		out = StandIn(why, raw)
+	if why := unshowable(block); why != "" {
+		out = wire.StandIn(why, raw)
 	}
-	err := ses.send(ctx, Chunk(UpdateUserMessage, messageID, out))
+	err := ses.send(ctx, wire.Chunk(wire.UpdateUserMessage, messageID, out))
 	if long, ok := errors.AsType[*rpc.TooLongError](err); ok {
 		text := fmt.Sprintf("[%s block of %d bytes: too long to be sent back, the limit is %d]", rpc.Clip(block.Type, 40), len(raw), long.Limit)
-		err = ses.send(ctx, Chunk(UpdateUserMessage, messageID, StandIn(text, nil)))
+		err = ses.send(ctx, wire.Chunk(wire.UpdateUserMessage, messageID, wire.StandIn(text, nil)))
 	}
 	return err
 }
@@ -36,17 +37,17 @@ func (ses *session) userBlock(ctx context.Context, messageID string, raw []byte)
 // unshowable says why a block is none of the closed set of version 1, "" for one
 // that is. What a schema demands of a block counts, not whether its payload makes
 // sense.
-func (b Block) unshowable() string {
+func unshowable(b wire.Block) string {
 	has := func(raw []byte, name string) bool { return rpc.IsString(rpc.Member(raw, name)) }
 	ok := b.Bad == nil
 	switch b.Type {
-	case BlockText:
-	case BlockImage, BlockAudio:
+	case wire.BlockText:
+	case wire.BlockImage, wire.BlockAudio:
 		// Data may be empty, which is Bad, and is still a string.
 		ok = has(b.Raw, "data") && has(b.Raw, "mimeType")
-	case BlockResourceLink:
+	case wire.BlockResourceLink:
 		ok = ok && has(b.Raw, "name")
-	case BlockResource:
+	case wire.BlockResource:
 		ok = ok && has(rpc.Member(b.Raw, "resource"), "uri")
 	default:
 		return "[" + rpc.Clip(b.Type, 40) + " block: of a kind that this version of the protocol does not know]"
@@ -68,7 +69,7 @@ type shower struct{ a *agent.Session }
 func (s shower) block(b content.Block) rpc.Parts {
 	out, err := content.Visit(b, content.Visitor[rpc.Parts](s))
 	if err != nil {
-		return TextBlock(content.Compact([]content.Block{b}) + ": " + err.Error())
+		return wire.TextBlock(content.Compact([]content.Block{b}) + ": " + err.Error())
 	}
 	return out
 }
@@ -78,9 +79,9 @@ func (s shower) contents(blocks []content.Block) []json.RawMessage {
 	var out []json.RawMessage
 	size := 0
 	for _, b := range blocks {
-		c := ToolContent(s.block(b))
+		c := wire.ToolContent(s.block(b))
 		if size += len(c); size > maxShown/3*4 {
-			c = ToolContent(TextBlock(content.Compact([]content.Block{b}) + ": too large to be shown"))
+			c = wire.ToolContent(wire.TextBlock(content.Compact([]content.Block{b}) + ": too large to be shown"))
 		}
 		out = append(out, c)
 	}
@@ -137,7 +138,7 @@ func uriOf(a content.Attachment) string {
 }
 
 // Text implements content.Visitor.
-func (s shower) Text(b content.Text) (rpc.Parts, error) { return TextBlock(b.Body), nil }
+func (s shower) Text(b content.Text) (rpc.Parts, error) { return wire.TextBlock(b.Body), nil }
 
 // Image implements content.Visitor.
 func (s shower) Image(b content.Image) (rpc.Parts, error) {
@@ -155,7 +156,7 @@ func (s shower) Image(b content.Image) (rpc.Parts, error) {
 	if b.Origin.Path != "" {
 		uri = uriOf(b.Attachment)
 	}
-	return media(BlockImage, typeOf(blob, b.Attachment), uri, data), nil
+	return media(wire.BlockImage, typeOf(blob, b.Attachment), uri, data), nil
 }
 
 func typeOf(b content.Blob, a content.Attachment) string {
@@ -174,7 +175,7 @@ func (s shower) Audio(b content.Audio) (rpc.Parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return media(BlockAudio, typeOf(blob, b.Attachment), "", data), nil
+	return media(wire.BlockAudio, typeOf(blob, b.Attachment), "", data), nil
 }
 
 // Document implements content.Visitor.
@@ -217,7 +218,7 @@ func (s shower) ResourceLink(b content.ResourceLink) (rpc.Parts, error) {
 		Description string `json:"description,omitempty"`
 		MIME        string `json:"mimeType,omitempty"`
 		Size        int64  `json:"size,omitempty"`
-	}{BlockResourceLink, name, b.URI, b.Title, b.Description, b.MIME, b.Size})
+	}{wire.BlockResourceLink, name, b.URI, b.Title, b.Description, b.MIME, b.Size})
 }
 
 // Opaque implements content.Visitor.
@@ -229,5 +230,5 @@ func (s shower) Opaque(b content.Opaque) (rpc.Parts, error) {
 	if !json.Valid(raw) || strings.ContainsRune(string(raw), '\n') {
 		raw = nil
 	}
-	return StandIn(content.Compact([]content.Block{b}), raw), nil
+	return wire.StandIn(content.Compact([]content.Block{b}), raw), nil
 }

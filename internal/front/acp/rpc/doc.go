@@ -18,5 +18,5 @@
 // It knows what sessions are only as far as their order goes. It refuses batches,
 // lines that are not UTF-8 and everything before initialize.
 //
-// Only front/acp may import this package. It imports no other of the module.
+// Only front/acp and its package wire may import this package. It imports no other of the module.
 package rpc

@@ -1,4 +1,4 @@
-package acp
+package wire
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"tote/internal/front/acp/rpc"
 )
 
-const methodUpdate = "session/update"
+const MethodUpdate = "session/update"
 
 // The kinds of session update that carry a piece of a message.
 const (
@@ -63,8 +63,9 @@ func StandIn(text string, raw []byte) rpc.Parts {
 	return rpc.Parts{[]byte(`{"type":"text","text":` + rpc.Quote(text) + `,"_meta":{"tote/block":`), raw, []byte(`}}`)}
 }
 
-// update wraps an update for a session; body is rpc.Parts or a struct of this file.
-func update(sessionID string, body any) (rpc.Parts, error) {
+// Update makes the parameters of a session/update; body is rpc.Parts or a struct
+// of this file.
+func Update(sessionID string, body any) (rpc.Parts, error) {
 	inner, err := rpc.Encode(body)
 	if err != nil {
 		return nil, err
@@ -125,12 +126,43 @@ type InfoUpdate struct {
 	SessionUpdate string `json:"sessionUpdate"` // "session_info_update"
 	Title         string `json:"title,omitempty"`
 	UpdatedAt     string `json:"updatedAt,omitempty"`
-	Meta          *meta  `json:"_meta,omitempty"`
+	Meta          *Meta  `json:"_meta,omitempty"`
 }
 
-// meta is our own data on an object of the protocol.
-type meta struct {
-	Receipts []receipt `json:"tote/receipts"`
+// Meta is our own data on an object of the protocol.
+type Meta struct {
+	Receipts []Receipt `json:"tote/receipts"`
+}
+
+// Receipt says what was done with one block, with the same fields as a receipt
+// line of "tote run --json".
+type Receipt struct {
+	ID          string         `json:"id"`
+	Request     int            `json:"request"`
+	Attempt     int            `json:"attempt"`
+	Label       string         `json:"label"`
+	Name        string         `json:"name"`
+	Kind        string         `json:"kind"`
+	Origin      *ReceiptOrigin `json:"origin"`
+	Disposition string         `json:"disposition"`
+	Reason      string         `json:"reason"`
+	Detail      string         `json:"detail"`
+	Route       string         `json:"route"`
+	Model       string         `json:"model"`
+	Path        string         `json:"path"`
+	MIME        string         `json:"mime"`
+	Bytes       int64          `json:"bytes"`
+	Width       int            `json:"width"`
+	Height      int            `json:"height"`
+	SHA256      string         `json:"sha256"`
+	Tokens      int            `json:"tokens"`
+}
+
+// ReceiptOrigin says where the block came from.
+type ReceiptOrigin struct {
+	Inlet  string `json:"inlet"`
+	Path   string `json:"path,omitempty"`
+	Chosen string `json:"chosen_by,omitempty"`
 }
 
 // Usage tells how many tokens of the context are used. It is not sent while the

@@ -1,4 +1,4 @@
-package acp_test
+package wire_test
 
 import (
 	"bytes"
@@ -7,19 +7,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tote/internal/front/acp"
 	"tote/internal/front/acp/rpc"
+	"tote/internal/front/acp/wire"
 )
 
 func TestParseInitialize(t *testing.T) {
 	full := `{"protocolVersion":65535,"clientInfo":{"name":"zed","version":"1"},"clientCapabilities":{` +
 		`"fs":{"readTextFile":true},"session":{"notices":{"x":1},"compaction":{}}}}`
-	got, fault := acp.ParseInitialize([]byte(full))
+	got, fault := wire.ParseInitialize([]byte(full))
 	if fault != nil {
 		t.Fatal(fault)
 	}
-	var want acp.InitializeParams
-	want.ProtocolVersion, want.ClientInfo = 65535, acp.Implementation{Name: "zed", Version: "1"}
+	var want wire.InitializeParams
+	want.ProtocolVersion, want.ClientInfo = 65535, wire.Implementation{Name: "zed", Version: "1"}
 	want.ClientCapabilities.Session.Notices = true
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -32,30 +32,30 @@ func TestParseInitialize(t *testing.T) {
 		`{"protocolVersion":null}`: 0,
 		`{}`:                       0,
 	} {
-		got, fault := acp.ParseInitialize([]byte(in))
-		var want acp.InitializeParams
+		got, fault := wire.ParseInitialize([]byte(in))
+		var want wire.InitializeParams
 		want.ProtocolVersion = version
 		if diff := cmp.Diff(want, got); diff != "" || fault != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", in, fault, diff)
 		}
 	}
 	for _, in := range []string{`{"protocolVersion":"1"}`, `{"protocolVersion":-1}`, `{"protocolVersion":1.5}`, `{"protocolVersion":{}}`} {
-		if got, fault := acp.ParseInitialize([]byte(in)); fault == nil || fault.Code != rpc.CodeInvalidParams {
+		if got, fault := wire.ParseInitialize([]byte(in)); fault == nil || fault.Code != rpc.CodeInvalidParams {
 			t.Errorf("%s: %+v, %v", in, got, fault)
 		}
 	}
 }
 
 func TestDecode(t *testing.T) {
-	var p acp.SessionParams
+	var p wire.SessionParams
 	in := `{"sessionId":"s","cwd":"/","mcpServers":[{"name":"a","command":"c","args":["x"],"env":[{"name":"K","value":"secret"}]},` +
 		`{"type":"http","name":"b","url":"u","headers":[{"name":"H","value":"secret"}]}],"additionalDirectories":["/b"],"_meta":{"x":1}}`
-	if fault := acp.Decode([]byte(in), &p); fault != nil {
+	if fault := wire.Decode([]byte(in), &p); fault != nil {
 		t.Fatal(fault)
 	}
-	want := acp.SessionParams{
+	want := wire.SessionParams{
 		SessionID: "s", CWD: "/", AdditionalDirectories: []string{"/b"},
-		MCPServers: []acp.MCPServer{{Name: "a"}, {Name: "b"}},
+		MCPServers: []wire.MCPServer{{Name: "a"}, {Name: "b"}},
 	}
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -70,7 +70,7 @@ func TestDecode(t *testing.T) {
 		if in != "" {
 			raw = []byte(in)
 		}
-		fault := acp.Decode(raw, &acp.SessionParams{})
+		fault := wire.Decode(raw, &wire.SessionParams{})
 		if fault == nil || fault.Code != rpc.CodeInvalidParams || fault.Message != message {
 			t.Errorf("%s: %v, want %q", in, fault, message)
 		}
@@ -83,25 +83,25 @@ func TestUpdates(t *testing.T) {
 		body any
 		want string
 	}{
-		{"chunk", acp.Chunk(acp.UpdateUserMessage, "m1", rpc.Parts{[]byte(`{"type":"image","data":"QUJD"}`)}), `{"sessionUpdate":"user_message_chunk","messageId":"m1","content":{"type":"image","data":"QUJD"}}`},
-		{"thought", acp.Chunk(acp.UpdateAgentThought, "", acp.TextBlock("<a>\n")), `{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"<a>\n"}}`},
-		{"stand-in", acp.Chunk(acp.UpdateUserMessage, "", acp.StandIn("t", []byte(`{"type":"_w"}`))), `{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"t","_meta":{"tote/block":{"type":"_w"}}}}`},
-		{"stand-in without an original", acp.StandIn("t", nil), `{"type":"text","text":"t"}`},
+		{"chunk", wire.Chunk(wire.UpdateUserMessage, "m1", rpc.Parts{[]byte(`{"type":"image","data":"QUJD"}`)}), `{"sessionUpdate":"user_message_chunk","messageId":"m1","content":{"type":"image","data":"QUJD"}}`},
+		{"thought", wire.Chunk(wire.UpdateAgentThought, "", wire.TextBlock("<a>\n")), `{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"<a>\n"}}`},
+		{"stand-in", wire.Chunk(wire.UpdateUserMessage, "", wire.StandIn("t", []byte(`{"type":"_w"}`))), `{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"t","_meta":{"tote/block":{"type":"_w"}}}}`},
+		{"stand-in without an original", wire.StandIn("t", nil), `{"type":"text","text":"t"}`},
 		{
 			"tool call",
-			acp.ToolCall{
-				SessionUpdate: acp.UpdateToolCall, ToolCallID: "t1", Title: "Read a", Kind: acp.ToolRead, Status: acp.ToolPending,
-				Content:   []json.RawMessage{acp.ToolContent(acp.TextBlock("x"))},
-				Locations: []acp.Location{{Path: "/a", Line: 3}, {Path: "/b"}}, RawInput: []byte(`{"path":"/a"}`),
+			wire.ToolCall{
+				SessionUpdate: wire.UpdateToolCall, ToolCallID: "t1", Title: "Read a", Kind: wire.ToolRead, Status: wire.ToolPending,
+				Content:   []json.RawMessage{wire.ToolContent(wire.TextBlock("x"))},
+				Locations: []wire.Location{{Path: "/a", Line: 3}, {Path: "/b"}}, RawInput: []byte(`{"path":"/a"}`),
 			},
 			`{"sessionUpdate":"tool_call","toolCallId":"t1","title":"Read a","kind":"read","status":"pending","content":[` +
 				`{"type":"content","content":{"type":"text","text":"x"}}],"locations":[{"path":"/a","line":3},{"path":"/b"}],"rawInput":{"path":"/a"}}`,
 		},
-		{"usage", acp.Usage{SessionUpdate: "usage_update", Size: 10}, `{"sessionUpdate":"usage_update","used":0,"size":10}`},
+		{"usage", wire.Usage{SessionUpdate: "usage_update", Size: 10}, `{"sessionUpdate":"usage_update","used":0,"size":10}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			parts, err := acp.Update("s", tt.body)
+			parts, err := wire.Update("s", tt.body)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,9 +114,9 @@ func TestUpdates(t *testing.T) {
 }
 
 func TestInitializeResult(t *testing.T) {
-	got, err := json.Marshal(acp.InitializeResult{
-		ProtocolVersion: 1, AuthMethods: []acp.AuthMethod{}, AgentInfo: acp.Implementation{Name: "tote", Version: "0"},
-		AgentCapabilities: acp.AgentCapabilities{LoadSession: true, SessionCapabilities: acp.SessionCapabilities{List: true, Close: true}},
+	got, err := json.Marshal(wire.InitializeResult{
+		ProtocolVersion: 1, AuthMethods: []wire.AuthMethod{}, AgentInfo: wire.Implementation{Name: "tote", Version: "0"},
+		AgentCapabilities: wire.AgentCapabilities{LoadSession: true, SessionCapabilities: wire.SessionCapabilities{List: true, Close: true}},
 	})
 	if err != nil {
 		t.Fatal(err)

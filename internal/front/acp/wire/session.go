@@ -1,19 +1,19 @@
-package acp
+package wire
 
 // The methods of version 1 that the client calls, beside initialize.
 const (
-	methodInitialize      = "initialize"
-	methodAuthenticate    = "authenticate"
-	methodNew             = "session/new"
-	methodLoad            = "session/load"
-	methodResume          = "session/resume"
-	methodList            = "session/list"
-	methodDelete          = "session/delete"
-	methodClose           = "session/close"
-	methodPrompt          = "session/prompt"
-	methodCancel          = "session/cancel"
-	methodSetMode         = "session/set_mode"
-	methodSetConfigOption = "session/set_config_option"
+	MethodInitialize      = "initialize"
+	MethodAuthenticate    = "authenticate"
+	MethodNew             = "session/new"
+	MethodLoad            = "session/load"
+	MethodResume          = "session/resume"
+	MethodList            = "session/list"
+	MethodDelete          = "session/delete"
+	MethodClose           = "session/close"
+	MethodPrompt          = "session/prompt"
+	MethodCancel          = "session/cancel"
+	MethodSetMode         = "session/set_mode"
+	MethodSetConfigOption = "session/set_config_option"
 )
 
 // SessionParams open a session: session/new without an id, session/load and
@@ -55,8 +55,8 @@ type Mode struct {
 
 // The categories of configuration options that clients know.
 const (
-	categoryMode  = "mode"
-	categoryModel = "model"
+	CategoryMode  = "mode"
+	CategoryModel = "model"
 )
 
 // ConfigOption is a choice in the client's session settings. Options are never
@@ -129,5 +129,5 @@ const (
 // PromptResult is the answer to session/prompt.
 type PromptResult struct {
 	StopReason string `json:"stopReason"`
-	Meta       *meta  `json:"_meta,omitempty"`
+	Meta       *Meta  `json:"_meta,omitempty"`
 }

@@ -1,4 +1,4 @@
-package acp_test
+package wire_test
 
 import (
 	"bytes"
@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tote/internal/content"
-	"tote/internal/front/acp"
 	"tote/internal/front/acp/rpc"
+	"tote/internal/front/acp/wire"
 )
 
 // view is what a block says, for comparing.
@@ -19,7 +19,7 @@ type view struct {
 	Payload, Bad                                   string
 }
 
-func viewOf(b acp.Block) view {
+func viewOf(b wire.Block) view {
 	v := view{
 		Type: b.Type, Text: string(b.Text), Data: string(b.Data), Mime: b.MimeType, URI: b.URI, Name: b.Name,
 		Title: b.Title, Desc: b.Description, Size: b.Size, Payload: string(b.Raw[b.Start:b.End]),
@@ -92,7 +92,7 @@ func TestParseBlock(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, viewOf(acp.ParseBlock([]byte(tt.in)))); diff != "" {
+			if diff := cmp.Diff(tt.want, viewOf(wire.ParseBlock([]byte(tt.in)))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -100,7 +100,7 @@ func TestParseBlock(t *testing.T) {
 }
 
 func TestParsePrompt(t *testing.T) {
-	blocks, fault := acp.ParsePrompt([]byte(`{"sessionId":"s","prompt":[ {"type":"text","text":"a"} , {"type":"_x"},{"type":"image"}]}`))
+	blocks, fault := wire.ParsePrompt([]byte(`{"sessionId":"s","prompt":[ {"type":"text","text":"a"} , {"type":"_x"},{"type":"image"}]}`))
 	if fault != nil {
 		t.Fatal(fault)
 	}
@@ -122,7 +122,7 @@ func TestParsePrompt(t *testing.T) {
 		`{}`:                         "prompt is not an array",
 		`[]`:                         "prompt is not an array",
 	} {
-		blocks, fault := acp.ParsePrompt([]byte(in))
+		blocks, fault := wire.ParsePrompt([]byte(in))
 		if fault == nil || fault.Code != rpc.CodeInvalidParams || fault.Message != message {
 			t.Errorf("ParsePrompt(%s) = %v, %v; want %q", in, blocks, fault, message)
 		}
@@ -131,7 +131,7 @@ func TestParsePrompt(t *testing.T) {
 
 func TestBlockAliasesTheLine(t *testing.T) {
 	line := []byte(`{"prompt":[{"type":"image","data":"QUJD"}]}`)
-	blocks, fault := acp.ParsePrompt(line)
+	blocks, fault := wire.ParsePrompt(line)
 	if fault != nil {
 		t.Fatal(fault)
 	}
@@ -161,7 +161,7 @@ func TestBlockSource(t *testing.T) {
 		{`{"type":"resource"}`, 0, content.Broken{Why: "resource is not an object"}},
 	}
 	for _, tt := range tests {
-		s := acp.ParseBlock([]byte(tt.in)).Source()
+		s := wire.ParseBlock([]byte(tt.in)).Source()
 		if diff := cmp.Diff(tt.want, s.Payload); diff != "" || s.As != tt.as {
 			t.Errorf("%s: As = %v, want %v; payload (-want +got):\n%s", tt.in, s.As, tt.as, diff)
 		}

@@ -1,4 +1,4 @@
-package acp
+package wire
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"tote/internal/front/acp/rpc"
 )
 
-const methodRequestPermission = "session/request_permission"
+const MethodRequestPermission = "session/request_permission"
 
 // Kinds of permission options, a closed set in version 1.
 const (
@@ -33,14 +33,14 @@ type PermissionOption struct {
 	Kind     string `json:"kind"`
 }
 
-// errDismissed is the outcome of a permission request that was dismissed.
-var errDismissed = errors.New("the client dismissed the permission request")
+// ErrDismissed is the outcome of a permission request that was dismissed.
+var ErrDismissed = errors.New("the client dismissed the permission request")
 
-// requestPermission asks the client and returns the option that was chosen. What
+// RequestPermission asks the client and returns the option that was chosen. What
 // is not one of the options that were offered is no approval: a refusal by the
 // client, a dismissal and an outcome that we do not know are errors.
-func requestPermission(ctx context.Context, c *rpc.Conn, p PermissionParams) (PermissionOption, error) {
-	raw, err := c.Call(ctx, methodRequestPermission, p)
+func RequestPermission(ctx context.Context, c *rpc.Conn, p PermissionParams) (PermissionOption, error) {
+	raw, err := c.Call(ctx, MethodRequestPermission, p)
 	if err != nil {
 		return PermissionOption{}, fmt.Errorf("ask for permission: %w", err)
 	}
@@ -54,7 +54,7 @@ func requestPermission(ctx context.Context, c *rpc.Conn, p PermissionParams) (Pe
 		}
 		return PermissionOption{}, errors.New("ask for permission: the client chose an option that was not offered")
 	case StopCancelled:
-		return PermissionOption{}, fmt.Errorf("ask for permission: %w", errDismissed)
+		return PermissionOption{}, fmt.Errorf("ask for permission: %w", ErrDismissed)
 	}
 	return PermissionOption{}, errors.New("ask for permission: the client's answer cannot be read")
 }

@@ -1,11 +1,11 @@
-package acp_test
+package wire_test
 
 import (
 	"strings"
 	"testing"
 
-	"tote/internal/front/acp"
 	"tote/internal/front/acp/rpc"
+	"tote/internal/front/acp/wire"
 )
 
 // imageLine is a prompt with a picture of size bytes in base64.
@@ -25,7 +25,7 @@ func BenchmarkPrompt(b *testing.B) {
 		if fault != nil {
 			b.Fatal(fault.Err)
 		}
-		blocks, bad := acp.ParsePrompt(m.Params)
+		blocks, bad := wire.ParsePrompt(m.Params)
 		if bad != nil || len(blocks) != 2 {
 			b.Fatal(bad)
 		}

@@ -1,4 +1,4 @@
-package acp
+package wire
 
 import (
 	"encoding/json"
@@ -75,9 +75,9 @@ func lenientUnmarshal(raw []byte, v any) {
 	}
 }
 
-// decode fills v from the parameters of a request; what has the wrong type is an
+// Decode fills v from the parameters of a request; what has the wrong type is an
 // error that names the member, but not its value.
-func decode(params []byte, v any) *rpc.Error {
+func Decode(params []byte, v any) *rpc.Error {
 	if params == nil {
 		return rpc.Errorf(rpc.CodeInvalidParams, "params are missing")
 	}
@@ -115,9 +115,9 @@ type PromptCapabilities struct {
 	EmbeddedContext bool `json:"embeddedContext"`
 }
 
-// allPrompts are the capabilities that are always advertised: every block is at
+// AllPrompts are the capabilities that are always advertised: every block is at
 // least visibly degraded, and they cannot change with the model of a session.
-var allPrompts = PromptCapabilities{Image: true, Audio: true, EmbeddedContext: true}
+var AllPrompts = PromptCapabilities{Image: true, Audio: true, EmbeddedContext: true}
 
 // MCPCapabilities are the transports of MCP servers beside stdio.
 type MCPCapabilities struct {

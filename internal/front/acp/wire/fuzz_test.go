@@ -1,4 +1,4 @@
-package acp_test
+package wire_test
 
 import (
 	"bytes"
@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tote/internal/front/acp"
 	"tote/internal/front/acp/rpc"
+	"tote/internal/front/acp/wire"
 )
 
 // FuzzBlocks holds that a prompt comes apart into exactly its elements and that
@@ -26,7 +26,7 @@ func FuzzBlocks(f *testing.F) {
 		params := []byte(`{"sessionId":"s","prompt":[` + string(elements) + `]}`)
 		line := []byte(`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":` + string(params) + `}`)
 		m, fault := rpc.Parse(line)
-		blocks, bad := acp.ParsePrompt(params) // must not panic on invalid JSON
+		blocks, bad := wire.ParsePrompt(params) // must not panic on invalid JSON
 		if fault != nil || m.Method != "session/prompt" {
 			return
 		}
