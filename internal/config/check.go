@@ -8,13 +8,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
+// form compiles a pattern at its first use: most starts of the program need none.
+func form(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
 var (
-	nameForm   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-	envForm    = regexp.MustCompile(`^\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})$`)
-	headerForm = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110 §5.6.2, token
-	mediaForm  = regexp.MustCompile(`^[a-z0-9.+-]+/([a-z0-9.+-]+|\*)$`)
+	nameForm   = form(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	envForm    = form(`^\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})$`)
+	headerForm = form("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110 §5.6.2, token
+	mediaForm  = form(`^[a-z0-9.+-]+/([a-z0-9.+-]+|\*)$`)
 )
 
 // checker checks decoded values and finds the place of each in the tree.
@@ -68,7 +74,7 @@ func checkValues(cfg *Config, root *node, f *faults) {
 }
 
 func (c checker) name(name string, path ...string) {
-	if !nameForm.MatchString(name) {
+	if !nameForm().MatchString(name) {
 		c.fail("is not a name: want 1 to 64 letters, digits, '.', '_' or '-', a letter or digit first", path...)
 	}
 }
@@ -92,7 +98,7 @@ func (c checker) provider(p Provider) {
 	c.positive(int64(l.ContextTokens), at("limits", "context_tokens")...)
 	c.positive(int64(l.OutputTokens), at("limits", "output_tokens")...)
 	for _, m := range l.MediaTypes {
-		if !mediaForm.MatchString(m) {
+		if !mediaForm().MatchString(m) {
 			c.fail("holds a value that is not a media type in lower case, such as image/png", at("limits", "media_types")...)
 		}
 	}
@@ -183,7 +189,7 @@ func (c checker) secret(s string, path ...string) {
 
 // envName returns the variable that a value refers to, or "" for a literal.
 func envName(s string) string {
-	m := envForm.FindStringSubmatch(s)
+	m := envForm().FindStringSubmatch(s)
 	if m == nil {
 		return ""
 	}
@@ -192,7 +198,7 @@ func envName(s string) string {
 
 func (c checker) headers(h map[string]string, path ...string) {
 	for name, value := range h {
-		if !headerForm.MatchString(name) {
+		if !headerForm().MatchString(name) {
 			c.fail("holds a name that no HTTP header can have", path...)
 		}
 		if strings.ContainsAny(value, "\r\n\x00") {

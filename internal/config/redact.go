@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -13,7 +12,7 @@ import (
 const setWord = "set"
 
 // secretArg matches the name of an argument whose value is likely secret.
-var secretArg = regexp.MustCompile(`(?i)(key|token|secret|passw|auth|credential)`)
+var secretArg = form(`(?i)(key|token|secret|passw|auth|credential)`)
 
 // Redacted returns the configuration as indented JSON without secrets: a key
 // that names a variable is shown as "$NAME", a literal one as "set", and so are
@@ -76,10 +75,10 @@ func hideArgs(args []string) []string {
 	for i, a := range args {
 		name, _, has := strings.Cut(a, "=")
 		switch {
-		case has && secretArg.MatchString(name):
+		case has && secretArg().MatchString(name):
 			out[i] = name + "=" + setWord
 		case i > 0 && strings.HasPrefix(args[i-1], "-") && !strings.HasPrefix(a, "-") &&
-			!strings.Contains(args[i-1], "=") && secretArg.MatchString(args[i-1]):
+			!strings.Contains(args[i-1], "=") && secretArg().MatchString(args[i-1]):
 			out[i] = setWord
 		}
 	}
