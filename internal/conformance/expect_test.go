@@ -1,0 +1,228 @@
+package conformance_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"tote/internal/content"
+	"tote/internal/delivery"
+)
+
+// checkWire holds what reached a server against the receipts.
+func checkWire(t *testing.T, r request, w wire) {
+	t.Helper()
+	c := checker{t: t, request: r, wire: w, used: make([]bool, len(w.media))}
+	at, lifted := 0, 0
+	for _, b := range r.blocks {
+		x := r.receipts[b.BlockHandle()]
+		if x.Route != r.placing.route {
+			t.Errorf("%s came by %v, its receipt says %v", b.BlockHandle(), r.placing.route, x.Route)
+		}
+		if x.Disposition.Degraded() && x.Reason.Model() == "" {
+			t.Errorf("%s: %v for %v, which a model is not told", x.Handle, x.Disposition, x.Reason)
+		}
+		if text, ok := b.(content.Text); ok {
+			at = c.prose(text, x, at)
+			continue
+		}
+		place, label := c.find(b)
+		if place < at {
+			t.Errorf("%s stands before the block that comes before it", b.BlockHandle())
+		}
+		at = place
+		if label.at > place { // it was taken out of a tool's result
+			if label.at < lifted {
+				t.Errorf("%s stands before the medium that comes before it", b.BlockHandle())
+			}
+			lifted = label.at
+		}
+		c.block(b, x, label)
+	}
+	for i, used := range c.used {
+		if !used {
+			t.Errorf("medium %d (%s, %d bytes) belongs to no receipt", i, w.media[i].mime, len(w.media[i].data))
+		}
+	}
+	if r.placing.result && !slices.Equal(w.results, []string{"call-a", "call-b", "call-c"}) {
+		t.Errorf("answered calls: %q", w.results)
+	}
+}
+
+type checker struct {
+	t *testing.T
+	request
+	wire wire
+	// used are the media that a receipt stands for.
+	used []bool
+}
+
+// prose finds a text as it was written, behind what came before it.
+func (c *checker) prose(b content.Text, x delivery.Receipt, at int) int {
+	c.t.Helper()
+	if x.Disposition != delivery.Inline {
+		c.t.Errorf("%s: prose is %v", b.Handle, x.Disposition)
+	}
+	if strings.TrimSpace(b.Body) == "" {
+		return at
+	}
+	i := strings.Index(c.wire.flat[at:], b.Body)
+	if i < 0 || strings.Count(c.wire.flat, b.Body) != 1 {
+		c.t.Errorf("%s is %d times on the wire, or before its place", b.Handle, strings.Count(c.wire.flat, b.Body))
+		return at
+	}
+	return at + i
+}
+
+// label is the line that stands before a block or for it.
+type label struct {
+	at   int
+	text string
+	// rest is what follows it.
+	rest string
+}
+
+// find returns where a block stands, and its one label. A block in a tool's
+// result may have been lifted into a message of the user; then a pointer stands
+// in its place.
+func (c *checker) find(b content.Block) (place int, l label) {
+	c.t.Helper()
+	h := "[" + string(b.BlockHandle())
+	pointer := h + ": shown in the next user message]"
+	flat := c.wire.flat
+	place, l.at = -1, -1
+	for i := 0; ; i++ {
+		n := strings.Index(flat[i:], h)
+		if n < 0 {
+			break
+		}
+		i += n
+		next := flat[i+len(h):]
+		switch {
+		case strings.HasPrefix(flat[i:], pointer):
+			place = i
+		case !strings.HasPrefix(next, ": ") && !strings.HasPrefix(next, ", ") && !strings.HasPrefix(next, " <"):
+		case l.at >= 0:
+			c.t.Errorf("%s has two labels", b.BlockHandle())
+		default:
+			l.at = i
+		}
+	}
+	if l.at < 0 {
+		c.t.Errorf("%s has no label", b.BlockHandle())
+		return max(place, 0), l
+	}
+	if place < 0 {
+		place = l.at
+	}
+	l.text, l.rest, _ = strings.Cut(flat[l.at:], "]")
+	return place, l
+}
+
+// block checks one block that is no prose.
+func (c *checker) block(b content.Block, x delivery.Receipt, l label) {
+	c.t.Helper()
+	if strings.ContainsAny(l.text, "\u202e\x1b") || x.Disposition != delivery.Described && strings.ContainsRune(l.text, '\n') {
+		c.t.Errorf("%s: its label holds what a name must not bring in: %q", x.Handle, l.text)
+	}
+	media, text := c.expected(b, x)
+	c.medium(b, x, l, media)
+	c.text(b, x, l, text)
+	if link, ok := b.(content.ResourceLink); ok && !strings.Contains(l.text, "<"+link.URI+">") {
+		c.t.Errorf("%s: its label lacks the address: %q", x.Handle, l.text)
+	}
+	if !x.Disposition.Degraded() {
+		return
+	}
+	if !strings.Contains(l.text, x.Reason.Model()) {
+		c.t.Errorf("%s is %v (%v), its label does not say so: %q", x.Handle, x.Disposition, x.Reason, l.text)
+	}
+	if got, want := strings.Contains(l.text, "@"+staged(x.Handle)), x.Disposition == delivery.Path; got != want {
+		c.t.Errorf("%s is %v, its label has the path: %v", x.Handle, x.Disposition, got)
+	}
+	if got, want := strings.Contains(l.text, description(x.Handle)), x.Disposition == delivery.Described; got != want {
+		c.t.Errorf("%s is %v, its label has the description: %v", x.Handle, x.Disposition, got)
+	}
+}
+
+// expected says in which form a receipt promises the block itself.
+func (c *checker) expected(b content.Block, x delivery.Receipt) (media, text bool) {
+	if x.Disposition.Degraded() {
+		return false, false
+	}
+	switch b.Kind() {
+	case content.KindImage, content.KindAudio:
+		return true, false
+	case content.KindDocument:
+		return x.Reason != delivery.ReasonTextForm, x.Reason == delivery.ReasonTextForm
+	case content.KindResourceText:
+		return false, true
+	case content.KindResourceLink: // its label is all of it
+	case content.KindOpaque:
+		c.t.Errorf("%s: a block that nobody knows is %v", x.Handle, x.Disposition)
+	case content.KindText:
+	}
+	return false, false
+}
+
+// medium checks that a payload stands behind its label exactly when want.
+func (c *checker) medium(b content.Block, x delivery.Receipt, l label, want bool) {
+	c.t.Helper()
+	n := -1
+	for i := range c.wire.media {
+		if strings.HasPrefix(l.rest, "\n"+mark(i)) {
+			n = i
+		}
+	}
+	switch {
+	case want && n < 0:
+		c.t.Errorf("%s is %v, and no payload follows its label", x.Handle, x.Disposition)
+		return
+	case !want && n >= 0:
+		c.t.Errorf("%s is %v (%v), and a payload follows its label", x.Handle, x.Disposition, x.Reason)
+		return
+	case want:
+		c.used[n] = true
+		m := c.wire.media[n]
+		if !bytes.Equal(m.data, c.shelf.read(c.t, x.Blob.Digest)) || int64(len(m.data)) != x.Blob.Size {
+			c.t.Errorf("%s: the payload on the wire is not that of its receipt", x.Handle)
+		}
+		if m.kind != b.Kind() || m.mime != x.Blob.MIME || m.role != "user" {
+			c.t.Errorf("%s (%v, %s) is on the wire as %v, %s, by the %s", x.Handle, b.Kind(), x.Blob.MIME, m.kind, m.mime, m.role)
+		}
+		return
+	}
+	// It may not be anywhere else either.
+	for _, data := range c.shelf.payloads(c.t, b) {
+		for i, m := range c.wire.media {
+			if bytes.Equal(m.data, data) {
+				c.t.Errorf("%s is %v, and medium %d is its payload", x.Handle, x.Disposition, i)
+			}
+		}
+		if s := spelt(data); s != "" && !bytes.HasPrefix(data, []byte("%PDF")) && bytes.Contains(c.wire.body, []byte(s)) {
+			c.t.Errorf("%s is %v, and its base64 is in the body", x.Handle, x.Disposition)
+		}
+	}
+}
+
+// text checks that a stored text stands between its label and the mark of its
+// end exactly when want.
+func (c *checker) text(b content.Block, x delivery.Receipt, l label, want bool) {
+	c.t.Helper()
+	end := "\n[end of " + string(x.Handle) + "]"
+	if !want {
+		if strings.Contains(c.wire.flat, end) {
+			c.t.Errorf("%s is %v, and the end of its text is marked", x.Handle, x.Disposition)
+		}
+		for _, data := range c.shelf.payloads(c.t, b) {
+			if len(data) < 100_000 && bytes.HasPrefix(data, []byte("mark-blob")) && strings.Contains(c.wire.flat, string(data)) {
+				c.t.Errorf("%s is %v, and its text is on the wire", x.Handle, x.Disposition)
+			}
+		}
+		return
+	}
+	if body := string(c.shelf.read(c.t, x.Blob.Digest)); !strings.HasPrefix(l.rest, "\n"+body+end) {
+		c.t.Errorf("%s is %v as text, and not between its label and its end: %.80q", x.Handle, x.Disposition, l.rest)
+	}
+}
