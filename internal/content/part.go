@@ -110,8 +110,10 @@ func (m Message) Blocks() []Block {
 		switch p := p.(type) {
 		case ToolResult:
 			out = append(out, p.Blocks...)
-		case Block:
-			out = append(out, p)
+		case Text, Image, Audio, Document, ResourceText, ResourceLink, Opaque:
+			if b, ok := p.(Block); ok {
+				out = append(out, b)
+			}
 		case Reasoning, ToolCall:
 		}
 	}

@@ -265,7 +265,8 @@ var marks = map[string]string{
 
 // glyphNames are the names of the Adobe Glyph List that occur in the standard
 // encodings and in text fonts of TeX, apart from letters and accented letters.
-var glyphNames = sync.OnceValue(func() map[string]string { return parseGlyphNames(`space   exclam ! quotedbl " numbersign # dollar $ percent % ampersand &
+var glyphNames = sync.OnceValue(func() map[string]string {
+	return parseGlyphNames(`space   exclam ! quotedbl " numbersign # dollar $ percent % ampersand &
 quotesingle ' parenleft ( parenright ) asterisk * plus + comma , hyphen - period . slash / zero 0 one 1 two 2
 three 3 four 4 five 5 six 6 seven 7 eight 8 nine 9 colon : semicolon ; less < equal = greater > question ? at @
 bracketleft [ backslash \ bracketright ] asciicircum ^ underscore _ grave ` + "`" + ` braceleft { bar | braceright } asciitilde ~
@@ -279,7 +280,8 @@ ellipsis … perthousand ‰ guilsinglleft ‹ guilsinglright › fraction ⁄ E
 ff ff ffi ffi ffl ffl nbspace   sfthyphen - arrowright → arrowleft ← infinity ∞ lessequal ≤ greaterequal ≥
 notequal ≠ approxequal ≈ summation ∑ integral ∫ radical √ partialdiff ∂ Delta ∆ Omega Ω pi π alpha α beta β
 gamma γ delta δ epsilon ε lambda λ sigma σ theta θ phi φ omega ω tau τ rho ρ eta η xi ξ psi ψ chi χ zeta ζ
-kappa κ iota ι nu ν checkmark ✓`) })
+kappa κ iota ι nu ν checkmark ✓`)
+})
 
 func parseGlyphNames(list string) map[string]string {
 	out := map[string]string{"space": " ", "nbspace": " "}

@@ -206,6 +206,7 @@ func sourceName(s content.Source) string {
 		return fmt.Sprintf("a region of %s", p.Handle)
 	case content.Prose:
 		return "text from " + s.Inlet.String()
+	case content.Bytes, content.Base64, content.DataURI, content.Unknown, content.Broken:
 	}
 	switch {
 	case s.Name != "":

@@ -78,6 +78,7 @@ func spellingOf(p content.Payload, spelt, payload []byte) content.Spelling {
 		if escapesTo(payload, spelt) {
 			return content.SpellingText
 		}
+	case content.Bytes, content.DataURI, content.Path, content.Link, content.Crop, content.Unknown, content.Broken:
 	}
 	return content.SpellingStored
 }

@@ -103,7 +103,7 @@ func folded(p string, may permits) (string, error) {
 		same, err := sameFolded(at, name)
 		switch {
 		case err != nil || len(same) == 0:
-			return "", nil //nolint:nilerr // a folder that cannot be listed has no sibling to offer
+			return "", nil // a folder that cannot be listed has no sibling to offer
 		case len(same) > 1:
 			return "", troublef(content.FaultNotFound, "no file is called exactly %q, and these are alike: %s", name, quoted(same))
 		}
@@ -120,7 +120,7 @@ func sameFolded(dir, name string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // read only: nothing to lose
 	want := fold(name)
 	var same []string
 	for seen := 0; seen < maxSiblings; {

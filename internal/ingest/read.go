@@ -203,7 +203,7 @@ func (in *Inlet) readNamed(ctx context.Context, p string) ([]byte, error) {
 	if err != nil {
 		return nil, fileTrouble(p, err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // read only: nothing to lose
 	return in.readOpen(ctx, p, f, before)
 }
 
@@ -215,7 +215,7 @@ func (in *Inlet) readInRoot(ctx context.Context, root, rel string) ([]byte, erro
 	if err != nil {
 		return nil, fileTrouble(p, err)
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }() // read only: nothing to lose
 	// rel was resolved, so a link in its place came since then.
 	before, err := r.Lstat(rel)
 	if err != nil {
@@ -228,7 +228,7 @@ func (in *Inlet) readInRoot(ctx context.Context, root, rel string) ([]byte, erro
 	if err != nil {
 		return nil, fileTrouble(p, err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // read only: nothing to lose
 	return in.readOpen(ctx, p, f, before)
 }
 

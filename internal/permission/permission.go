@@ -118,7 +118,7 @@ func ParseRule(s string) (Rule, error) {
 	if !ok {
 		return Rule{}, fmt.Errorf("parse permission rule %q: no closing parenthesis", s)
 	}
-	for _, elem := range strings.Split(pattern, "/") {
+	for elem := range strings.SplitSeq(pattern, "/") {
 		if _, err := path.Match(elem, "x"); err != nil {
 			return Rule{}, fmt.Errorf("parse permission rule %q: %w", s, err)
 		}
