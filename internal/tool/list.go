@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"tote/internal/content"
@@ -21,9 +22,13 @@ import (
 var listText string
 
 const (
-	maxListed = 1000
-	maxDepth  = 5
+	// maxListed bounds one answer, maxEntries what is read of one folder.
+	maxListed  = 1000
+	maxEntries = 10_000
+	maxDepth   = 5
 )
+
+var errNoFolder = errors.New("it is no folder; use the read tool")
 
 // List is the tool that lists a folder.
 type List struct{}
@@ -82,6 +87,10 @@ func (l List) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, er
 	dir, rel := p.root, p.rel
 	if dir == "" {
 		dir, rel = p.abs, "."
+		// Opening a named pipe would wait.
+		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+			return Result{}, fmt.Errorf("list %s: %w", a.Path, errNoFolder)
+		}
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -95,8 +104,8 @@ func (l List) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, er
 	if w.n == 0 {
 		w.sb.WriteString("[the folder is empty]\n")
 	}
-	if w.n >= maxListed {
-		fmt.Fprintf(&w.sb, "[cut at %d entries]\n", maxListed)
+	if w.cut {
+		fmt.Fprintf(&w.sb, "[cut at %d entries]\n", w.n)
 	}
 	return Result{Sources: []content.Source{text(w.sb.String())}}, nil
 }
@@ -107,22 +116,21 @@ type walk struct {
 	base string
 	sb   strings.Builder
 	n    int
+	// cut: there is more than was listed.
+	cut bool
 }
 
 func (w *walk) folder(ctx context.Context, dir string, level, depth int) error {
-	entries, err := fs.ReadDir(w.fsys, dir)
+	entries, err := w.entries(dir)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return errors.New("there is no such folder")
-		}
 		return err
 	}
-	sort.SliceStable(entries, func(i, j int) bool { return entries[i].IsDir() && !entries[j].IsDir() })
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if w.n >= maxListed {
+			w.cut = true
 			return nil
 		}
 		w.n++
@@ -148,6 +156,45 @@ func (w *walk) folder(ctx context.Context, dir string, level, depth int) error {
 		}
 	}
 	return nil
+}
+
+// entries reads a folder: folders first, then by name.
+func (w *walk) entries(dir string) ([]fs.DirEntry, error) {
+	// It is looked at before it is opened: opening a named pipe would wait.
+	switch info, err := fs.Stat(w.fsys, dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, errors.New("there is no such folder")
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, errNoFolder
+	}
+	f, err := w.fsys.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // read only
+	d, ok := f.(fs.ReadDirFile)
+	if !ok {
+		return nil, errNoFolder
+	}
+	entries, err := d.ReadDir(maxEntries + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if len(entries) > maxEntries {
+		entries, w.cut = entries[:maxEntries], true
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
+		if a.IsDir() != b.IsDir() {
+			if a.IsDir() {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Name(), b.Name())
+	})
+	return entries, nil
 }
 
 func oneLine(r rune) rune {

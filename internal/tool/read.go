@@ -155,9 +155,9 @@ func plain(err error) error {
 }
 
 // isText reports whether the head of a file is text: no NUL byte and valid
-// UTF-8, where the last rune may be cut.
+// UTF-8, where the last rune may be cut. A PDF file may begin with text only.
 func isText(head []byte) bool {
-	if bytes.IndexByte(head, 0) >= 0 {
+	if bytes.IndexByte(head, 0) >= 0 || bytes.HasPrefix(head, []byte("%PDF-")) {
 		return false
 	}
 	for len(head) > 0 {
@@ -181,7 +181,7 @@ func readLines(ctx context.Context, br *bufio.Reader, a readArgs) (string, error
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
-		s, cut, err := nextLine(br)
+		s, cut, err := nextLine(ctx, br)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return "", err
 		}
@@ -215,29 +215,38 @@ func readLines(ctx context.Context, br *bufio.Reader, a readArgs) (string, error
 
 // nextLine returns a line without its end, cut at maxLineBytes on a rune
 // boundary, in bounded memory.
-func nextLine(br *bufio.Reader) (s string, cut bool, err error) {
+func nextLine(ctx context.Context, br *bufio.Reader) (s string, cut bool, err error) {
 	var buf []byte
 	for {
 		chunk, err := br.ReadSlice('\n')
-		if room := maxLineBytes + utf8.UTFMax - len(buf); room > 0 {
-			buf = append(buf, chunk[:min(len(chunk), room)]...)
-		}
+		n := min(len(chunk), maxLineBytes+utf8.UTFMax-len(buf))
+		buf = append(buf, chunk[:n]...)
+		cut = cut || n < len(chunk)
 		if errors.Is(err, bufio.ErrBufferFull) {
+			if err := ctx.Err(); err != nil {
+				return "", false, err // a line may be as long as its file
+			}
 			continue
 		}
 		had := len(buf) > 0
 		buf = bytes.TrimRight(buf, "\r\n")
 		if len(buf) > maxLineBytes {
 			cut = true
-			end := maxLineBytes
-			for end > 0 && !utf8.RuneStart(buf[end]) {
-				end--
-			}
-			buf = buf[:end]
+			buf = buf[:runeStart(buf, maxLineBytes)]
 		}
-		if err != nil && had {
+		if errors.Is(err, io.EOF) && had {
 			err = nil // the last line, without an end
 		}
 		return strings.ToValidUTF8(string(buf), "\ufffd"), cut, err
 	}
+}
+
+// runeStart is the start of the rune that byte i of b belongs to.
+func runeStart(b []byte, i int) int {
+	for n := range utf8.UTFMax {
+		if i-n >= 0 && utf8.RuneStart(b[i-n]) {
+			return i - n
+		}
+	}
+	return i // no UTF-8 at all
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -100,6 +101,9 @@ func decode(args json.RawMessage, into any) error {
 	if err := dec.Decode(into); err != nil {
 		return fmt.Errorf("read the arguments: %w", err)
 	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("read the arguments: more follows after the object")
+	}
 	return nil
 }
 
@@ -126,7 +130,31 @@ func locate(path string, env Env) place {
 	return p
 }
 
+// forbidden reports whether abs lies in a folder that no tool enters, by its
+// name or behind links.
 func forbidden(abs string, env Env) bool {
+	if forbiddenName(abs, env) {
+		return true
+	}
+	resolved := Env{Roots: make([]string, len(env.Roots)), Forbidden: make([]string, len(env.Forbidden))}
+	for i, r := range env.Roots {
+		resolved.Roots[i] = behindLinks(r)
+	}
+	for i, f := range env.Forbidden {
+		resolved.Forbidden[i] = behindLinks(f)
+	}
+	return forbiddenName(behindLinks(abs), resolved)
+}
+
+// behindLinks follows links as far as the path exists.
+func behindLinks(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+func forbiddenName(abs string, env Env) bool {
 	for _, f := range env.Forbidden {
 		if slices.Contains(env.Roots, f) {
 			continue
@@ -148,6 +176,16 @@ func forbidden(abs string, env Env) bool {
 	return false
 }
 
+// request is what a tool wants with the place. A link to a file that holds keys
+// is judged as that file.
 func (p place) request(tool string) permission.Request {
-	return permission.Request{Tool: tool, Action: permission.Read, Path: filepath.ToSlash(p.abs), Inside: p.root != ""}
+	r := permission.Request{Tool: tool, Action: permission.Read, Path: filepath.ToSlash(p.abs), Inside: p.root != ""}
+	if real := behindLinks(p.abs); real != p.abs {
+		behind := r
+		behind.Path = filepath.ToSlash(real)
+		if v, _ := (permission.Rules{Mode: permission.ModeFull}).Decide(behind); v == permission.Deny {
+			return behind
+		}
+	}
+	return r
 }
