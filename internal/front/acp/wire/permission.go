@@ -9,6 +9,7 @@ import (
 	"tote/internal/front/acp/rpc"
 )
 
+// MethodRequestPermission is the call that asks the user.
 const MethodRequestPermission = "session/request_permission"
 
 // Kinds of permission options, a closed set in version 1.

@@ -7,6 +7,7 @@ import (
 	"tote/internal/front/acp/rpc"
 )
 
+// MethodUpdate is the notification that carries every session update.
 const MethodUpdate = "session/update"
 
 // The kinds of session update that carry a piece of a message.
