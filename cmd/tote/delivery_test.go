@@ -83,12 +83,15 @@ func TestEveryKindArrivesOrIsReported(t *testing.T) {
 	}
 	out := r.tote(args...).want(0)
 	for label, want := range map[string]string{
-		"image-1.png": "shrunk", "image-2.jpg": "converted", "image-3.png": "path", "resource-1.svg": "inline",
+		"image-1.png": "shrunk", "image-2.jpg": "shrunk", "image-3.png": "path", "resource-1.svg": "inline",
 		"resource-2.txt": "inline", "text-1": "inline",
 	} {
 		if got := out.receipt(label).str("disposition"); got != want {
 			t.Errorf("%s: disposition %q, want %q: %v", label, got, want, out.receipt(label))
 		}
+	}
+	if got := out.receipt("image-2.jpg").str("detail"); !strings.Contains(got, "turned upright") {
+		t.Errorf("the photograph's receipt says %q", got)
 	}
 	if n := len(out.lines("receipt")); n != 9 {
 		t.Errorf("%d receipts for 8 files and a text:\n%s", n, out.stdout)

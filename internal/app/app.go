@@ -115,5 +115,6 @@ func (a *App) DeleteSession(ctx context.Context, id string) error {
 	if err := db.DeleteSession(ctx, id); err != nil {
 		return err
 	}
-	return errors.Join(scratch{dir: a.dirs.Scratch}.remove(id), a.dropLock(id))
+	s := scratch{dir: a.dirs.Scratch}
+	return errors.Join(s.remove(id), a.dropLock(id))
 }
