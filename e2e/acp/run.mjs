@@ -183,10 +183,9 @@ async function everyKind() {
   for (const r of staged) {
     const file = join(replayed, r.label);
     ok(`${r.label} is staged under replayed`, existsSync(file), existsSync(replayed) ? readdirSync(replayed) : "no folder");
-    // The line about it stays as it was, for the sake of the backend's cache, so
-    // it may name the place where the file lay before; there it must lie again.
     const named = text.split(`[${r.label}`)[1]?.match(/Its file: @([^\]]*)\]/)?.[1] ?? "";
-    ok(`the model is told of a file for ${r.label}`, named.startsWith(join(home, "scratch", sessionId)) && existsSync(named), named);
+    same(`the model is told of the file for ${r.label}`, named, file);
+    ok(`${r.label} lies also where it was named before`, existsSync(join(home, "scratch", sessionId, r.label)));
   }
   const audio = staged.find((r) => r.kind === "audio");
   if (audio) ok("the staged sound is the sound", readFileSync(join(replayed, audio.label)).equals(pictures.wav()));

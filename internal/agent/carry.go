@@ -162,9 +162,9 @@ func (t *turn) load(b content.Blob) (string, bool) {
 	return string(data), true
 }
 
-// stage gives the model's tools a file. What was restored from the disk lies
-// under replayed/, and also where the conversation may have named it before.
-// The path that the lane has given the model stays the one it is given.
+// stage gives the model's tools a file. What was restored from the disk is given
+// under replayed/, and lies also where the conversation named it before: the
+// model may still use that path.
 func (t *turn) stage(ctx context.Context, h content.Handle, b content.Blob, r *delivery.Results) (again bool) {
 	if t.lost(b) {
 		return true
@@ -173,17 +173,13 @@ func (t *turn) stage(ctx context.Context, h content.Handle, b content.Blob, r *d
 	if t.s.restored[h] {
 		names = append(names, "replayed/"+string(h))
 	}
-	_, ledger := t.s.ledger()
-	told, _ := ledger.Lookup(h)
 	for _, name := range names {
 		path, err := t.s.a.o.Stager.Stage(ctx, t.s.ID(), name, b)
 		if err != nil {
 			delete(r.Paths, h)
 			return false // Settle falls to a line
 		}
-		if r.Paths[h] == "" || r.Paths[h] != told.Note {
-			r.Paths[h] = path
-		}
+		r.Paths[h] = path
 	}
 	return false
 }
