@@ -12,7 +12,25 @@ import (
 	"tote/internal/agent"
 	"tote/internal/agent/agenttest"
 	"tote/internal/content"
+	"tote/internal/ingest"
+	"tote/internal/permission"
 )
+
+// inlet is the inlet of the product over a store in memory.
+type inlet struct {
+	*ingest.Inlet
+	store *agenttest.Store
+}
+
+func realInlet(s *agenttest.Store) agent.Inlet { return inlet{ingest.New(s, ingest.Options{}), s} }
+
+func (i inlet) Ingest(c ctx, s content.Source, sc agent.Scope) ([]content.Block, []content.Envelope, error) {
+	return i.Inlet.Ingest(c, s, ingest.Scope{Cwd: sc.Cwd, Roots: sc.Roots, Forbidden: sc.Forbidden, Ask: sc.Ask, Lookup: sc.Lookup})
+}
+
+func (inlet) Mentions(text string) []string                { return ingest.Mentions(text) }
+func (inlet) Extension(b content.Block) string             { return ingest.Extension(b) }
+func (i inlet) Restore(e content.Envelope) ([]byte, error) { return ingest.Restore(e, i.store) }
 
 func TestMentions(t *testing.T) {
 	tests := map[string]struct {
@@ -35,7 +53,7 @@ func TestMentions(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			b := agenttest.New(t, agenttest.Options{})
+			b := agenttest.New(t, agenttest.Options{Inlet: realInlet})
 			b.File("cat.png", agenttest.PNG(9, 9, 1))
 			b.File("dog.png", agenttest.PNG(9, 9, 2))
 			b.File("src/x.go", []byte("package x"))
@@ -61,7 +79,7 @@ func TestMentions(t *testing.T) {
 
 // The files follow the text that mentions them, and know how they came in.
 func TestMentionsFollowTheirText(t *testing.T) {
-	b := agenttest.New(t, agenttest.Options{})
+	b := agenttest.New(t, agenttest.Options{Inlet: realInlet})
 	path := b.File("cat.png", agenttest.PNG(9, 9, 1))
 	b.Must(t.Context(), "one @cat.png", "two @cat.png", agenttest.PNG(9, 9, 2), "three")
 	var got []string
@@ -85,7 +103,7 @@ func TestMentionsFollowTheirText(t *testing.T) {
 
 // A file that the prompt attaches is not attached again for its mention.
 func TestMentionOfAnAttachedFile(t *testing.T) {
-	b := agenttest.New(t, agenttest.Options{})
+	b := agenttest.New(t, agenttest.Options{Inlet: realInlet})
 	path := b.File("cat.png", agenttest.PNG(9, 9, 1))
 	b.Must(t.Context(), "see @cat.png", agenttest.Path(path))
 	sent(t, b, "image-1.png")
@@ -97,16 +115,18 @@ func TestMentionOutsideTheProject(t *testing.T) {
 	for name, tt := range map[string]struct {
 		inlet  content.Inlet
 		permit agent.Permit
+		mode   permission.Mode
 		asked  int
 		media  []string
 	}{
 		"terminal":     {inlet: content.InletPrompt, media: []string{"image-1.png", "image-1.png image-2.png"}},
 		"acp, no":      {inlet: content.InletACP, asked: 2, media: []string{"", ""}},
 		"acp, once":    {inlet: content.InletACP, permit: agent.PermitOnce, asked: 2, media: []string{"image-1.png", "image-1.png image-2.png"}},
+		"acp, full":    {inlet: content.InletACP, mode: permission.ModeFull, media: []string{"image-1.png", "image-1.png image-2.png"}},
 		"acp, session": {inlet: content.InletACP, permit: agent.PermitSession, asked: 1, media: []string{"image-1.png", "image-1.png image-2.png"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := agenttest.New(t, agenttest.Options{})
+			b := agenttest.New(t, agenttest.Options{Inlet: realInlet})
 			dir, err := filepath.EvalSymlinks(t.TempDir())
 			if err != nil {
 				t.Fatal(err)
@@ -119,6 +139,7 @@ func TestMentionOutsideTheProject(t *testing.T) {
 				}
 				return tt.permit, nil
 			}
+			b.Session.SetMode(tt.mode)
 			src := agenttest.Text("see @" + path)
 			src.Inlet = tt.inlet
 			b.Must(t.Context(), src)
@@ -149,7 +170,7 @@ func TestMentionsOfOthers(t *testing.T) {
 
 // Text that is full of "@" costs a bounded number of look-ups.
 func TestManyMentions(t *testing.T) {
-	b := agenttest.New(t, agenttest.Options{})
+	b := agenttest.New(t, agenttest.Options{Inlet: realInlet})
 	b.File("cat.png", agenttest.PNG(9, 9, 1))
 	var sb strings.Builder
 	for i := range 500 {
@@ -165,7 +186,7 @@ func TestManyMentions(t *testing.T) {
 // The file is captured when it is mentioned; what becomes of it later does not
 // matter.
 func TestMentionIsCaptured(t *testing.T) {
-	b := agenttest.New(t, agenttest.Options{})
+	b := agenttest.New(t, agenttest.Options{Inlet: realInlet})
 	png := agenttest.PNG(9, 9, 1)
 	path := b.File("cat.png", png)
 	b.Must(t.Context(), "@cat.png")

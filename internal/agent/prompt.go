@@ -230,6 +230,9 @@ func (s *Session) askForFile(ctx context.Context, f Front, path string) (bool, e
 		Request: permission.Request{Tool: "attach", Action: permission.Read, Path: path},
 		Title:   "Attach " + path, Reason: "it lies outside the project",
 	}
+	if v, _ := s.policy().Rules.Decide(q.Request); v == permission.Allow {
+		return true, nil
+	}
 	key := "attach " + path
 	if s.permitted(key) {
 		return true, nil

@@ -25,6 +25,8 @@ type Options struct {
 	// Tools replace read and list.
 	Tools  []tool.Tool
 	Policy agent.Policy
+	// Inlet makes another inlet over the bench's store; nil takes [Inlet].
+	Inlet func(*Store) agent.Inlet
 }
 
 // Bench is an agent with everything it needs, and one session.
@@ -40,6 +42,7 @@ type Bench struct {
 	Tools    *tool.Registry
 	// Policy is what turns that begin from now on go by.
 	Policy atomic.Pointer[agent.Policy]
+	Inlet  agent.Inlet
 	// Cwd is the session's folder.
 	Cwd     string
 	Agent   *agent.Agent
@@ -59,6 +62,10 @@ func New(tb testing.TB, o Options) *Bench {
 		Models: &Models{Disk: disk}, Provider: &Provider{Script: o.Script}, Front: &Front{}, Cwd: tb.TempDir(),
 	}
 	b.Policy.Store(&o.Policy)
+	b.Inlet = &Inlet{Store: store}
+	if o.Inlet != nil {
+		b.Inlet = o.Inlet(store)
+	}
 	if o.Profile.Endpoint == "" {
 		o.Profile = Sees(Endpoint)
 	}
@@ -80,7 +87,7 @@ func New(tb testing.TB, o Options) *Bench {
 func (b *Bench) newAgent() *agent.Agent {
 	var rand atomic.Uint64
 	return agent.New(agent.Options{
-		Inlet: &Inlet{Store: b.Store}, Store: b.Store, Cutter: b.Cutter, Stager: b.Stager,
+		Inlet: b.Inlet, Store: b.Store, Cutter: b.Cutter, Stager: b.Stager,
 		Recorder: b.Disk, Lanes: b.Disk, Endpoints: b.Disk, Models: b.Models, Prober: Prober{}, Tools: b.Tools,
 		Policy: func() agent.Policy { return *b.Policy.Load() },
 		Now:    time.Now,
