@@ -16,8 +16,8 @@ import (
 	"tote/internal/audio/audiotest"
 	"tote/internal/content"
 	"tote/internal/document/documenttest"
-	"tote/internal/front/acp"
 	"tote/internal/front/acp/rpc"
+	acpwire "tote/internal/front/acp/wire"
 	"tote/internal/ingest"
 	"tote/internal/store"
 )
@@ -117,7 +117,7 @@ func TestEditorsBlocksComeBack(t *testing.T) {
 	w.file("notes.txt", []byte("mark-notes"))
 	in := ingest.New(st, ingest.Options{})
 	blocks := clientBlocks(fileURI(filepath.Join(dir, "notes.txt")))
-	parsed, fault := acp.ParsePrompt([]byte(promptOf("s", blocks)))
+	parsed, fault := acpwire.ParsePrompt([]byte(promptOf("s", blocks)))
 	if fault != nil || len(parsed) != len(blocks) {
 		t.Fatalf("%d blocks of %d, %v", len(parsed), len(blocks), fault)
 	}
@@ -150,7 +150,7 @@ func TestEditorsBlocksComeBack(t *testing.T) {
 			t.Errorf("no editor's block becomes a %v", k)
 		}
 	}
-	for _, name := range []string{acp.BlockText, acp.BlockImage, acp.BlockAudio, acp.BlockResource, acp.BlockResourceLink} {
+	for _, name := range []string{acpwire.BlockText, acpwire.BlockImage, acpwire.BlockAudio, acpwire.BlockResource, acpwire.BlockResourceLink} {
 		if !types[name] {
 			t.Errorf("no block of type %q is among the samples", name)
 		}
@@ -168,7 +168,7 @@ func TestEditorsSeeTheirBlocksAgain(t *testing.T) {
 	_, result := e.call("session/new", `{"cwd":`+rpc.Quote(w.cwd)+`,"mcpServers":[]}`)
 	id := rpc.Unquote(rpc.Member(result, "sessionId"))
 	updates, result := e.call("session/prompt", promptOf(id, blocks))
-	if stop := rpc.Unquote(rpc.Member(result, "stopReason")); stop != acp.StopEndTurn {
+	if stop := rpc.Unquote(rpc.Member(result, "stopReason")); stop != acpwire.StopEndTurn {
 		t.Fatalf("the turn ended with %q", stop)
 	}
 	t.Run("echo", func(t *testing.T) { sameBlocks(t, blocks, userBlocks(updates)) })
@@ -181,7 +181,7 @@ func TestEditorsSeeTheirBlocksAgain(t *testing.T) {
 	e = p.edit()
 	updates, _ = e.call("session/load", `{"sessionId":`+rpc.Quote(id)+`,"cwd":`+rpc.Quote(w.cwd)+`,"mcpServers":[]}`)
 	t.Run("replay", func(t *testing.T) { sameBlocks(t, blocks, userBlocks(updates)) })
-	if _, result = e.call("session/prompt", promptOf(id, []clientBlock{{raw: `{"type":"text","text":"and now?"}`}})); rpc.Unquote(rpc.Member(result, "stopReason")) != acp.StopEndTurn {
+	if _, result = e.call("session/prompt", promptOf(id, []clientBlock{{raw: `{"type":"text","text":"and now?"}`}})); rpc.Unquote(rpc.Member(result, "stopReason")) != acpwire.StopEndTurn {
 		t.Errorf("the turn after the replay: %s", result)
 	}
 	e.leave()
@@ -201,7 +201,7 @@ func sameBlocks(t *testing.T, want []clientBlock, got [][]byte) {
 		}
 		said := rpc.Unquote(rpc.Member(got[i], "text"))
 		along := rpc.Member(rpc.Member(got[i], "_meta"), "tote/block")
-		if rpc.Unquote(rpc.Member(got[i], "type")) != acp.BlockText || said == "" || string(along) != b.raw {
+		if rpc.Unquote(rpc.Member(got[i], "type")) != acpwire.BlockText || said == "" || string(along) != b.raw {
 			t.Errorf("%s is shown as %.200q, want words with the block in their metadata", b.name, got[i])
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"tote/internal/content"
 	"tote/internal/front/acp"
 	"tote/internal/front/acp/rpc"
+	acpwire "tote/internal/front/acp/wire"
 	"tote/internal/history"
 )
 
@@ -242,7 +243,7 @@ func (e *editor) leave() {
 func userBlocks(updates [][]byte) [][]byte {
 	var out [][]byte
 	for _, u := range updates {
-		if rpc.Unquote(rpc.Member(u, "sessionUpdate")) == acp.UpdateUserMessage {
+		if rpc.Unquote(rpc.Member(u, "sessionUpdate")) == acpwire.UpdateUserMessage {
 			out = append(out, rpc.Member(u, "content"))
 		}
 	}
