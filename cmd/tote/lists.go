@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"tote/internal/agent"
 	"tote/internal/app"
@@ -29,17 +30,18 @@ func holdsPicture(rs []delivery.Receipt) bool {
 	return false
 }
 
-const modelsHelp = `Lists the agents of the configuration, what each takes (yes, no, unknown), and
-how that is known. The default is marked with a star.`
+const modelsHelp = `Lists the agents of the configuration, what each takes (yes, no, unknown), how
+that is known, and what its backend has refused. The default is marked with a
+star. With PROVIDER it lists that provider's models as the catalogue knows them.`
 
 func cmdModels(ctx context.Context, e environment, args []string) int {
-	f := newFlags(e, "models", "", modelsHelp).withJSON()
+	f := newFlags(e, "models", "[PROVIDER]", modelsHelp).withJSON()
 	rest, code, done := f.parse(args)
 	if done {
 		return code
 	}
-	if len(rest) > 0 {
-		return f.fail(misuse("models takes no arguments"))
+	if len(rest) > 1 {
+		return f.fail(misuse("models takes one provider, or nothing"))
 	}
 	a, cwd, err := f.open()
 	if err != nil {
@@ -50,23 +52,45 @@ func cmdModels(ctx context.Context, e environment, args []string) int {
 	if err != nil {
 		return f.fail(err)
 	}
-	choices, err := ws.Choices(ctx)
+	var choices []app.Choice
+	if len(rest) == 1 {
+		choices, err = ws.Catalogue(rest[0])
+	} else {
+		choices, err = ws.Choices(ctx)
+	}
 	if err != nil {
 		return f.fail(err)
 	}
 	rows := make([]headless.Row, 0, len(choices))
 	for _, c := range choices {
-		rows = append(rows, headless.Row(c))
+		rows = append(rows, row(c))
 	}
 	if err := headless.Models(rows, f.streams()); err != nil {
 		return f.fail(err)
 	}
-	if !f.json {
+	if f.json {
+		return headless.ExitAnswered
+	}
+	switch {
+	case len(rest) == 0:
 		for _, o := range ws.Offers() {
 			say(e.stdout, "  $%s is set: --model %s/MODEL uses it (%s)", o.Env, o.Name, o.Kind)
 		}
+	case len(rows) == 0:
+		say(e.stderr, "the catalogue knows no models at the address of %s; --model %s/MODEL works all the same", rest[0], rest[0])
 	}
 	return headless.ExitAnswered
+}
+
+func row(c app.Choice) headless.Row {
+	r := headless.Row{
+		Name: c.Name, Provider: c.Provider, Model: c.Model, Path: c.Path, Images: c.Images, Audio: c.Audio,
+		Documents: c.Documents, Context: c.Context, Problem: c.Problem, Default: c.Default,
+	}
+	for _, x := range c.Refused {
+		r.Refused = append(r.Refused, fmt.Sprintf("%s until %s: %s", x.Subject, x.Until, x.Reason))
+	}
+	return r
 }
 
 const sessionsHelp = `Lists the sessions of this folder, newest first; --all those of every folder.

@@ -135,6 +135,8 @@ type Choice struct {
 	// Problem says why it cannot be used, "" when it can.
 	Problem string
 	Default bool
+	// Refused is what its endpoint has refused, and until when that counts.
+	Refused []profile.Row
 }
 
 // Choices lists the agents of the configuration and the built-in one, sorted,
@@ -164,6 +166,9 @@ func (w *Workspace) Choices(ctx context.Context) ([]Choice, error) {
 		p := m.Profile
 		c.Provider, c.Model, c.Path, c.Context = p.Provider, p.Model, p.Path, p.Context
 		c.Images, c.Audio, c.Documents = p.Images, p.Audio, p.Documents
+		if c.Refused, err = w.refused(ctx, p.Endpoint); err != nil {
+			return nil, err
+		}
 		out = append(out, c)
 	}
 	sort.Slice(out, func(i, j int) bool {
@@ -172,6 +177,40 @@ func (w *Workspace) Choices(ctx context.Context) ([]Choice, error) {
 		}
 		return out[i].Name < out[j].Name
 	})
+	return out, nil
+}
+
+// refused lists what counts against attachments at an endpoint.
+func (w *Workspace) refused(ctx context.Context, endpoint string) ([]profile.Row, error) {
+	rows, err := w.db.Verdicts(ctx, endpoint, w.app.o.Now())
+	if err != nil {
+		return nil, fmt.Errorf("read what a backend has refused: %w", err)
+	}
+	var vs []profile.Verdict
+	for _, v := range rows {
+		if !v.Accepted {
+			vs = append(vs, profile.Verdict{Digest: v.Digest, MIME: v.MIME, Reason: v.Reason, Until: v.Until})
+		}
+	}
+	return profile.Table(vs), nil
+}
+
+// Catalogue lists the models of a provider that the catalogue knows, as
+// PROVIDER/MODEL would name them.
+func (w *Workspace) Catalogue(name string) ([]Choice, error) {
+	cfg := w.Loaded().Config
+	p, err := cfg.Provider(name)
+	if err != nil {
+		return nil, err
+	}
+	var out []Choice
+	for _, r := range profile.Open().Models(string(p.Kind), p.BaseURL) {
+		built := profile.Build(binding(p, config.Agent{Model: r.Model}), nil, w.app.o.Now())
+		out = append(out, Choice{
+			Name: name + "/" + r.Model, Provider: name, Model: r.Model, Path: built.Path, Images: built.Images,
+			Audio: built.Audio, Documents: built.Documents, Context: built.Context,
+		})
+	}
 	return out, nil
 }
 

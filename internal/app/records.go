@@ -127,21 +127,25 @@ func (r records) Facts(ctx context.Context, endpoint string) (delivery.Facts, er
 func (r records) SaveVerdicts(ctx context.Context, vs []agent.Verdict) error {
 	now := r.now()
 	for _, v := range vs {
-		row := history.Verdict{Endpoint: v.Endpoint, Digest: v.Digest, MIME: v.MIME, Accepted: v.Accepted, Reason: v.Reason, Created: now}
-		switch {
-		case v.Accepted:
-		case v.MIME != "":
-			row.Until = now.Add(profile.LifeRefusedType)
-		case v.Suspects > 1:
-			row.Until = now.Add(profile.LifeSuspectedPicture)
-		default:
-			row.Until = now.Add(profile.LifeRefusedPicture)
-		}
-		if err := r.db.SaveVerdict(ctx, row); err != nil {
+		p := verdict(v, now)
+		if err := r.db.SaveVerdict(ctx, history.Verdict{
+			Endpoint: v.Endpoint, Digest: p.Digest, MIME: p.MIME, Accepted: p.Accepted, Reason: p.Reason, Until: p.Until, Created: now,
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// verdict gives what was learned the time for which it counts.
+func verdict(v agent.Verdict, now time.Time) profile.Verdict {
+	switch {
+	case v.Accepted:
+		return profile.Accepted(content.Blob{Digest: v.Digest, MIME: v.MIME})
+	case v.Digest.IsZero():
+		return profile.RefusedType(v.MIME, v.Reason, now)
+	}
+	return profile.RefusedPicture(content.Blob{Digest: v.Digest, MIME: v.MIME}, v.Reason, v.Suspects, now)
 }
 
 // SaveEvidence implements agent.EndpointMemory.

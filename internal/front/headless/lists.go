@@ -1,9 +1,9 @@
 package headless
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"tote/internal/agent"
@@ -17,6 +17,8 @@ type Row struct {
 	Context                     int
 	Problem                     string
 	Default                     bool
+	// Refused says in words what its backend has refused.
+	Refused []string
 }
 
 type jsonCapability struct {
@@ -41,46 +43,58 @@ type jsonModel struct {
 	Documents jsonCapability `json:"documents"`
 	Context   int            `json:"context_tokens"`
 	Problem   string         `json:"problem"`
+	Refused   []string       `json:"refused"`
 }
 
 // Models lists agents: what each takes, and how that is known.
 func Models(rows []Row, s Streams) error {
-	if s.Format == JSON {
-		enc := lines(s.Out)
-		for _, r := range rows {
-			if err := enc.Encode(jsonModel{
-				"model", r.Name, r.Provider, r.Model, r.Path, r.Default, capability(r.Images), capability(r.Audio),
-				capability(r.Documents), r.Context, r.Problem,
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	enc := lines(s.Out)
 	for _, r := range rows {
-		mark := " "
-		if r.Default {
-			mark = "*"
-		}
-		if _, err := fmt.Fprintf(s.Out, "%s %s  (%s/%s)\n", mark, oneLine(r.Name), oneLine(r.Provider), oneLine(r.Model)); err != nil {
-			return err
-		}
-		if r.Problem != "" {
-			if _, err := fmt.Fprintf(s.Out, "    cannot be used: %s\n", oneLine(r.Problem)); err != nil {
+		if s.Format == JSON {
+			if err := enc.Encode(r.json()); err != nil {
 				return err
 			}
 			continue
 		}
-		for _, k := range []struct {
-			name string
-			c    delivery.Capability
-		}{{"pictures", r.Images}, {"sound", r.Audio}, {"documents", r.Documents}} {
-			if _, err := fmt.Fprintf(s.Out, "    %-10s %s\n", k.name, inWords(k.c)); err != nil {
-				return err
-			}
+		if _, err := io.WriteString(s.Out, r.plain()); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func (r Row) json() jsonModel {
+	m := jsonModel{
+		"model", r.Name, r.Provider, r.Model, r.Path, r.Default, capability(r.Images), capability(r.Audio),
+		capability(r.Documents), r.Context, r.Problem, r.Refused,
+	}
+	if m.Refused == nil {
+		m.Refused = []string{}
+	}
+	return m
+}
+
+func (r Row) plain() string {
+	mark := " "
+	if r.Default {
+		mark = "*"
+	}
+	var sb strings.Builder
+	fmt.Fprintf(&sb, "%s %s  (%s/%s)\n", mark, oneLine(r.Name), oneLine(r.Provider), oneLine(r.Model))
+	if r.Problem != "" {
+		fmt.Fprintf(&sb, "    cannot be used: %s\n", oneLine(r.Problem))
+		return sb.String()
+	}
+	for _, k := range []struct {
+		name string
+		c    delivery.Capability
+	}{{"pictures", r.Images}, {"sound", r.Audio}, {"documents", r.Documents}} {
+		fmt.Fprintf(&sb, "    %-10s %s\n", k.name, inWords(k.c))
+	}
+	for _, x := range r.Refused {
+		fmt.Fprintf(&sb, "    refused    %s\n", oneLine(x))
+	}
+	return sb.String()
 }
 
 func inWords(c delivery.Capability) string {
@@ -167,14 +181,3 @@ func Preview(list []delivery.Receipt, s Streams) (degraded bool, err error) {
 
 // PutJSON writes any value as one JSON line.
 func PutJSON(w io.Writer, v any) error { return lines(w).Encode(v) }
-
-// Indent writes a JSON document for people.
-func Indent(w io.Writer, doc []byte) error {
-	var v any
-	if err := json.Unmarshal(doc, &v); err != nil {
-		return err
-	}
-	enc := lines(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
