@@ -76,12 +76,18 @@ type Lane struct {
 	Generation int
 }
 
-// Recorder keeps sessions. What BeginTurn and AppendMessage have taken is on
-// the disk when they return.
-type Recorder interface {
+// SessionRecorder keeps what is listed of sessions, and their numbers.
+type SessionRecorder interface {
 	CreateSession(ctx context.Context, s Stored) error
 	UpdateSession(ctx context.Context, s Stored) error
 	Session(ctx context.Context, id string) (Stored, error)
+	// TakeHandles reserves numbers and returns the first of each kind.
+	TakeHandles(ctx context.Context, session string, counts map[content.Kind]int) (map[content.Kind]int, error)
+}
+
+// TurnRecorder keeps what was said in sessions. What BeginTurn and
+// AppendMessage have taken is on the disk when they return.
+type TurnRecorder interface {
 	BeginTurn(ctx context.Context, session string, t content.Turn) error
 	AppendMessage(ctx context.Context, session, turn string, m content.Message) error
 	SaveDraft(ctx context.Context, session, turn, text string) error
@@ -89,8 +95,6 @@ type Recorder interface {
 	Load(ctx context.Context, session string) ([]content.Turn, error)
 	// Envelopes yields every user block of a session with its envelope.
 	Envelopes(ctx context.Context, session string, fn func(turn string, n int, env content.Envelope) error) error
-	// TakeHandles reserves numbers and returns the first of each kind.
-	TakeHandles(ctx context.Context, session string, counts map[content.Kind]int) (map[content.Kind]int, error)
 }
 
 // LaneMemory keeps what was sent.
@@ -184,7 +188,8 @@ type Options struct {
 	Store     Store
 	Cutter    Cutter
 	Stager    Stager
-	Recorder  Recorder
+	Sessions  SessionRecorder
+	Turns     TurnRecorder
 	Lanes     LaneMemory
 	Endpoints EndpointMemory
 	Models    Models

@@ -107,7 +107,7 @@ func (Used) event()         {}
 func (Ended) event()        {}
 
 // A Visitor handles every event, so that a front cannot forget one.
-type Visitor interface {
+type Visitor interface { //nolint:interfacebloat // one method for each event of a closed set
 	Accepted(Accepted)
 	Receipts(Receipts)
 	Text(Text)

@@ -22,7 +22,7 @@ func (a *Agent) Preview(ctx context.Context, agent, cwd string, sources []conten
 	}
 	_, facts.Files = a.o.Tools.Lookup("read")
 	message := content.Message{Role: content.RoleUser}
-	counts := map[content.Kind]int{}
+	counts := make(map[content.Kind]int)
 	for _, src := range sources {
 		blocks, _, err := a.o.Inlet.Ingest(ctx, src, Scope{Cwd: cwd, Roots: []string{filepath.Clean(cwd)}, Forbidden: a.o.Forbidden})
 		if err != nil {

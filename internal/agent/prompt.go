@@ -103,7 +103,7 @@ func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
 		s: s, id: id, front: p.Front, strict: p.Strict, model: model, policy: s.policy(),
 		stripped: map[content.Handle]bool{}, told: map[content.Handle]bool{},
 	}
-	if err := s.a.o.Recorder.BeginTurn(ctx, stored.ID, content.Turn{ID: t.id, Messages: []content.Message{message}}); err != nil {
+	if err := s.a.o.Turns.BeginTurn(ctx, stored.ID, content.Turn{ID: t.id, Messages: []content.Message{message}}); err != nil {
 		return nil, fmt.Errorf("record the prompt: %w", err)
 	}
 	// The envelopes stay on the disk; only a replay needs them.
@@ -126,7 +126,7 @@ func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
 
 // label gives every block of parts its handle, in order.
 func (s *Session) label(ctx context.Context, parts []content.Part) error {
-	counts := map[content.Kind]int{}
+	counts := make(map[content.Kind]int)
 	for _, p := range parts {
 		if b, ok := p.(content.Block); ok {
 			counts[b.Kind()]++
@@ -135,7 +135,7 @@ func (s *Session) label(ctx context.Context, parts []content.Part) error {
 	if len(counts) == 0 {
 		return nil
 	}
-	next, err := s.a.o.Recorder.TakeHandles(ctx, s.ID(), counts)
+	next, err := s.a.o.Sessions.TakeHandles(ctx, s.ID(), counts)
 	if err != nil {
 		return fmt.Errorf("number the attachments: %w", err)
 	}
@@ -198,7 +198,7 @@ func title(text string) string {
 
 // keep adds a message to the conversation, on the disk first.
 func (t *turn) keep(ctx context.Context, m content.Message) error {
-	if err := t.s.a.o.Recorder.AppendMessage(ctx, t.s.ID(), t.id, m); err != nil {
+	if err := t.s.a.o.Turns.AppendMessage(ctx, t.s.ID(), t.id, m); err != nil {
 		return fmt.Errorf("record the conversation: %w", err)
 	}
 	t.conversation = append(t.conversation, m)
@@ -217,7 +217,7 @@ func (t *turn) end(ctx context.Context, stop content.StopReason, cause error) (R
 	last := &t.s.turns[len(t.s.turns)-1]
 	last.Stop, last.Usage = stop, t.usage
 	t.s.mu.Unlock()
-	if err := t.s.a.o.Recorder.EndTurn(ctx, t.s.ID(), t.id, stop, t.usage); err != nil && cause == nil {
+	if err := t.s.a.o.Turns.EndTurn(ctx, t.s.ID(), t.id, stop, t.usage); err != nil && cause == nil {
 		stop, cause = content.StopFailed, fmt.Errorf("record the end of the turn: %w", err)
 	}
 	t.front.Ended(Ended{Turn: t.id, Stop: stop, Usage: t.usage, Degraded: t.degraded})

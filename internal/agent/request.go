@@ -54,25 +54,14 @@ func (t *turn) ask(ctx context.Context) (*answer, error) {
 			return nil, r.first // nothing was left to give way: never the same again
 		}
 		r.size = ready.body.Len()
-		got, failure := t.send(ctx, ready)
-		attempt := delivery.Attempt{Step: step, Media: len(ready.prompt.Media()), Fresh: ready.prompt.Fresh()}
-		if failure == nil {
-			if failure = t.dropped(ready, got); failure != nil {
-				attempt.Buffered, r.buffered = true, got
-			}
-		}
+		got, failure := t.try(ctx, r, ready, step)
 		if failure == nil {
 			return got, t.answered(ctx, r, ready, got)
-		}
-		if r.first == nil {
-			r.first = failure
 		}
 		if failure.Failure.Kind == delivery.FailCancelled {
 			t.usage = t.usage.Plus(got.usage)
 			return got, failure
 		}
-		attempt.Failure = failure.Failure
-		r.attempts = append(r.attempts, attempt)
 		action := delivery.Next(r.attempts)
 		if action == delivery.ActAccept {
 			return t.accept(ctx, r, ready, got)
@@ -84,6 +73,25 @@ func (t *turn) ask(ctx context.Context) (*answer, error) {
 		step = t.recover(r, ready, action, failure)
 		t.void(r, got, failure)
 	}
+}
+
+// try sends a request once. A failure, also a picture that was dropped, becomes
+// an attempt of r.
+func (t *turn) try(ctx context.Context, r *request, ready settled, step delivery.Step) (*answer, *provider.Error) {
+	got, failure := t.send(ctx, ready)
+	attempt := delivery.Attempt{Step: step, Media: len(ready.prompt.Media()), Fresh: ready.prompt.Fresh()}
+	if failure == nil {
+		if failure = t.dropped(ready, got); failure == nil {
+			return got, nil
+		}
+		attempt.Buffered, r.buffered = true, got
+	}
+	if r.first == nil {
+		r.first = failure
+	}
+	attempt.Failure = failure.Failure
+	r.attempts = append(r.attempts, attempt)
+	return got, failure
 }
 
 // ready prepares a sending and tells what it will do, before the first token.
@@ -187,6 +195,10 @@ func (t *turn) void(r *request, got *answer, e *provider.Error) {
 		t.notice(delivery.SeverityWarning, "the backend refused the request with "+t.names(r.suspects), "trying again without"+said)
 	case delivery.FailTooLarge, delivery.FailUpload, delivery.FailOverflow:
 		t.notice(delivery.SeverityWarning, "the backend did not take a request of that size", "trying again with less"+said)
+	case delivery.FailNone, delivery.FailCancelled, delivery.FailAuth, delivery.FailBilling, delivery.FailPermission,
+		delivery.FailRateLimit, delivery.FailSchema, delivery.FailServer, delivery.FailNetwork, delivery.FailStream,
+		delivery.FailProtocol:
+		// Next never sends again after these.
 	}
 }
 
@@ -289,8 +301,7 @@ func (t *turn) report(got *answer) {
 
 // asError turns what Stream yields into the adapter's error type.
 func asError(err error) *provider.Error {
-	var e *provider.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*provider.Error](err); ok {
 		return e
 	}
 	return &provider.Error{Failure: delivery.Failure{Kind: delivery.FailProtocol}, Err: err}

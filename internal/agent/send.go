@@ -59,17 +59,14 @@ type streamed struct {
 	err   error
 }
 
-// send sends a request once and shows what comes back as it comes. The answer
-// is never nil; with an error it is what had arrived.
-func (t *turn) send(ctx context.Context, ready settled) (*answer, *provider.Error) {
-	a := &answer{id: t.s.a.o.NewID(), stop: content.StopEndTurn}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+// stream sends a body and gives what comes back, the first error last. The
+// channel is closed when the stream or ctx ends.
+func stream(ctx context.Context, p provider.Provider, body provider.Body) <-chan streamed {
 	steps := make(chan streamed, 64)
 	// It ends with the stream, which ends with ctx at the latest.
 	go func() {
 		defer close(steps)
-		for ev, err := range t.model.Provider.Stream(ctx, ready.body) {
+		for ev, err := range p.Stream(ctx, body) {
 			select {
 			case steps <- streamed{ev, err}:
 			case <-ctx.Done():
@@ -80,6 +77,16 @@ func (t *turn) send(ctx context.Context, ready settled) (*answer, *provider.Erro
 			}
 		}
 	}()
+	return steps
+}
+
+// send sends a request once and shows what comes back as it comes. The answer
+// is never nil; with an error it is what had arrived.
+func (t *turn) send(ctx context.Context, ready settled) (*answer, *provider.Error) {
+	a := &answer{id: t.s.a.o.NewID(), stop: content.StopEndTurn}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	steps := stream(ctx, t.model.Provider, ready.body)
 	tick := time.NewTicker(draftEvery)
 	defer tick.Stop()
 	saved := 0
@@ -89,11 +96,8 @@ func (t *turn) send(ctx context.Context, ready settled) (*answer, *provider.Erro
 			if !open {
 				return a, ended(ctx, a)
 			}
-			if step.err != nil && ctx.Err() != nil {
-				return a, &provider.Error{Failure: delivery.Failure{Kind: delivery.FailCancelled}, Err: ctx.Err()}
-			}
 			if step.err != nil {
-				return a, asError(step.err)
+				return a, broken(ctx, step.err)
 			}
 			t.take(a, step.event)
 		case <-tick.C:
@@ -101,10 +105,19 @@ func (t *turn) send(ctx context.Context, ready settled) (*answer, *provider.Erro
 				saved = a.text.Len()
 				// A draft is a safety net: the whole message is
 				// recorded at the end, and that write is checked.
-				_ = t.s.a.o.Recorder.SaveDraft(ctx, t.s.ID(), t.id, a.text.String())
+				_ = t.s.a.o.Turns.SaveDraft(ctx, t.s.ID(), t.id, a.text.String())
 			}
 		}
 	}
+}
+
+// broken is the error of a stream: whatever it says, a cancelled turn was
+// cancelled.
+func broken(ctx context.Context, err error) *provider.Error {
+	if ctx.Err() != nil {
+		return &provider.Error{Failure: delivery.Failure{Kind: delivery.FailCancelled}, Err: ctx.Err()}
+	}
+	return asError(err)
 }
 
 // ended checks that a stream which stopped without an error was whole.

@@ -71,7 +71,7 @@ func (a *Agent) Create(ctx context.Context, agent, cwd string, dirs []string) (*
 	s := &Session{a: a, turn: make(chan struct{}, 1), permits: map[string]bool{}, stored: Stored{
 		ID: a.o.NewID(), Cwd: cwd, Agent: agent, Dirs: dirs, Generation: 1, Created: now, Updated: now,
 	}}
-	if err := a.o.Recorder.CreateSession(ctx, s.stored); err != nil {
+	if err := a.o.Sessions.CreateSession(ctx, s.stored); err != nil {
 		return nil, fmt.Errorf("create session: %w", err)
 	}
 	return s, nil
@@ -80,7 +80,7 @@ func (a *Agent) Create(ctx context.Context, agent, cwd string, dirs []string) (*
 // Open continues a stored session. agent, cwd and dirs replace what is stored
 // unless they are empty.
 func (a *Agent) Open(ctx context.Context, id, agent, cwd string, dirs []string) (*Session, error) {
-	stored, err := a.o.Recorder.Session(ctx, id)
+	stored, err := a.o.Sessions.Session(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("open session %s: %w", id, err)
 	}
@@ -93,7 +93,7 @@ func (a *Agent) Open(ctx context.Context, id, agent, cwd string, dirs []string) 
 	if dirs != nil {
 		stored.Dirs = dirs
 	}
-	turns, err := a.o.Recorder.Load(ctx, id)
+	turns, err := a.o.Turns.Load(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("open session %s: %w", id, err)
 	}
@@ -140,7 +140,7 @@ func (s *Session) update(ctx context.Context, change func(*Stored)) error {
 	change(&s.stored)
 	stored := s.stored
 	s.mu.Unlock()
-	return s.a.o.Recorder.UpdateSession(ctx, stored)
+	return s.a.o.Sessions.UpdateSession(ctx, stored)
 }
 
 // SetMode chooses how much the turns to come may do without asking, whatever
@@ -192,7 +192,7 @@ func (s *Session) Turns() []content.Turn {
 
 // Envelopes yields what the client sent for every user block, in order.
 func (s *Session) Envelopes(ctx context.Context, fn func(turn string, n int, env content.Envelope) error) error {
-	return s.a.o.Recorder.Envelopes(ctx, s.ID(), fn)
+	return s.a.o.Turns.Envelopes(ctx, s.ID(), fn)
 }
 
 // Restore gives a client's block back byte for byte.

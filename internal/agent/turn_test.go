@@ -67,17 +67,16 @@ func consistent(t *testing.T, turns []content.Turn) {
 				t.Errorf("turn %s: calls %v have no result", turn.ID, open)
 			}
 			for _, p := range m.Parts {
-				switch p := p.(type) {
-				case content.ToolCall:
-					open = append(open, p.ID)
-				case content.ToolResult:
-					i := slices.Index(open, p.CallID)
+				if call, ok := p.(content.ToolCall); ok {
+					open = append(open, call.ID)
+				}
+				if r, ok := p.(content.ToolResult); ok {
+					i := slices.Index(open, r.CallID)
 					if i < 0 {
-						t.Errorf("turn %s: a result for %q, which is not open", turn.ID, p.CallID)
+						t.Errorf("turn %s: a result for %q, which is not open", turn.ID, r.CallID)
 						continue
 					}
 					open = slices.Delete(open, i, i+1)
-				default:
 				}
 			}
 		}

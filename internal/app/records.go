@@ -32,55 +32,55 @@ func ToStored(s history.Session) agent.Stored {
 	}
 }
 
-// CreateSession implements agent.Recorder.
+// CreateSession implements agent.SessionRecorder.
 func (r records) CreateSession(ctx context.Context, s agent.Stored) error {
 	return r.db.CreateSession(ctx, fromStored(s))
 }
 
-// UpdateSession implements agent.Recorder.
+// UpdateSession implements agent.SessionRecorder.
 func (r records) UpdateSession(ctx context.Context, s agent.Stored) error {
 	return r.db.UpdateSession(ctx, fromStored(s))
 }
 
-// Session implements agent.Recorder.
+// Session implements agent.SessionRecorder.
 func (r records) Session(ctx context.Context, id string) (agent.Stored, error) {
 	s, err := r.db.Session(ctx, id)
 	return ToStored(s), err
 }
 
-// BeginTurn implements agent.Recorder.
+// BeginTurn implements agent.TurnRecorder.
 func (r records) BeginTurn(ctx context.Context, session string, t content.Turn) error {
 	return r.db.BeginTurn(ctx, session, t)
 }
 
-// AppendMessage implements agent.Recorder.
+// AppendMessage implements agent.TurnRecorder.
 func (r records) AppendMessage(ctx context.Context, session, turn string, m content.Message) error {
 	return r.db.AppendMessage(ctx, session, turn, m)
 }
 
-// SaveDraft implements agent.Recorder.
+// SaveDraft implements agent.TurnRecorder.
 func (r records) SaveDraft(ctx context.Context, session, turn, text string) error {
 	return r.db.SaveDraft(ctx, session, turn, text)
 }
 
-// EndTurn implements agent.Recorder.
+// EndTurn implements agent.TurnRecorder.
 func (r records) EndTurn(ctx context.Context, session, turn string, stop content.StopReason, u content.Usage) error {
 	return r.db.EndTurn(ctx, session, turn, stop, u)
 }
 
-// Load implements agent.Recorder.
+// Load implements agent.TurnRecorder.
 func (r records) Load(ctx context.Context, session string) ([]content.Turn, error) {
 	return r.db.Load(ctx, session)
 }
 
-// Envelopes implements agent.Recorder.
+// Envelopes implements agent.TurnRecorder.
 func (r records) Envelopes(ctx context.Context, session string, fn func(turn string, n int, env content.Envelope) error) error {
 	return r.db.Envelopes(ctx, session, func(turn string, n int, _ content.Part, env content.Envelope) error {
 		return fn(turn, n, env)
 	})
 }
 
-// TakeHandles implements agent.Recorder.
+// TakeHandles implements agent.SessionRecorder.
 func (r records) TakeHandles(ctx context.Context, session string, counts map[content.Kind]int) (map[content.Kind]int, error) {
 	return r.db.TakeHandles(ctx, session, counts)
 }

@@ -44,10 +44,11 @@ type Bench struct {
 	Policy atomic.Pointer[agent.Policy]
 	Inlet  agent.Inlet
 	// Cwd is the session's folder.
-	Cwd     string
-	Agent   *agent.Agent
-	Session *agent.Session
-	ids     atomic.Int64
+	Cwd      string
+	Agent    *agent.Agent
+	Session  *agent.Session
+	ids      atomic.Int64
+	readings atomic.Int64
 }
 
 // Endpoint is the endpoint of the agent "main".
@@ -88,12 +89,17 @@ func (b *Bench) newAgent() *agent.Agent {
 	var rand atomic.Uint64
 	return agent.New(agent.Options{
 		Inlet: b.Inlet, Store: b.Store, Cutter: b.Cutter, Stager: b.Stager,
-		Recorder: b.Disk, Lanes: b.Disk, Endpoints: b.Disk, Models: b.Models, Prober: Prober{}, Tools: b.Tools,
+		Sessions: b.Disk, Turns: b.Disk, Lanes: b.Disk, Endpoints: b.Disk, Models: b.Models, Prober: Prober{}, Tools: b.Tools,
 		Policy: func() agent.Policy { return *b.Policy.Load() },
-		Now:    time.Now,
+		Now:    b.now,
 		NewID:  func() string { return fmt.Sprintf("id-%06d", b.ids.Add(1)) },
 		Rand:   func() uint64 { return rand.Add(1) },
 	})
+}
+
+// now is the clock of the bench's agents: each reading is a second later.
+func (b *Bench) now() time.Time {
+	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(b.readings.Add(1)) * time.Second)
 }
 
 // Restart opens the session again in a new agent over the same disk and store.

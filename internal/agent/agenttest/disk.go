@@ -43,9 +43,10 @@ type Receipt struct {
 }
 
 var (
-	_ agent.Recorder       = (*Disk)(nil)
-	_ agent.LaneMemory     = (*Disk)(nil)
-	_ agent.EndpointMemory = (*Disk)(nil)
+	_ agent.SessionRecorder = (*Disk)(nil)
+	_ agent.TurnRecorder    = (*Disk)(nil)
+	_ agent.LaneMemory      = (*Disk)(nil)
+	_ agent.EndpointMemory  = (*Disk)(nil)
 )
 
 // NewDisk makes an empty database.
@@ -87,18 +88,18 @@ func (d *Disk) write(ctx context.Context, op, session string, fn func(*kept) err
 	return fn(k)
 }
 
-// CreateSession implements agent.Recorder.
+// CreateSession implements agent.SessionRecorder.
 func (d *Disk) CreateSession(ctx context.Context, s agent.Stored) error {
 	return d.write(ctx, "CreateSession", "", func(*kept) error {
 		d.sessions[s.ID] = &kept{
-			stored: s, drafts: map[string][]string{}, handles: map[content.Kind]int{},
+			stored: s, drafts: map[string][]string{}, handles: make(map[content.Kind]int),
 			ledgers: map[agent.Lane]map[content.Handle]delivery.LedgerEntry{},
 		}
 		return nil
 	})
 }
 
-// UpdateSession implements agent.Recorder.
+// UpdateSession implements agent.SessionRecorder.
 func (d *Disk) UpdateSession(ctx context.Context, s agent.Stored) error {
 	return d.write(ctx, "UpdateSession", s.ID, func(k *kept) error {
 		k.stored = s
@@ -106,7 +107,7 @@ func (d *Disk) UpdateSession(ctx context.Context, s agent.Stored) error {
 	})
 }
 
-// Session implements agent.Recorder.
+// Session implements agent.SessionRecorder.
 func (d *Disk) Session(_ context.Context, id string) (agent.Stored, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -117,7 +118,7 @@ func (d *Disk) Session(_ context.Context, id string) (agent.Stored, error) {
 	return k.stored, nil
 }
 
-// BeginTurn implements agent.Recorder.
+// BeginTurn implements agent.TurnRecorder.
 func (d *Disk) BeginTurn(ctx context.Context, session string, t content.Turn) error {
 	return d.write(ctx, "BeginTurn", session, func(k *kept) error {
 		k.turns = append(k.turns, cloneTurn(t))
@@ -125,7 +126,7 @@ func (d *Disk) BeginTurn(ctx context.Context, session string, t content.Turn) er
 	})
 }
 
-// AppendMessage implements agent.Recorder.
+// AppendMessage implements agent.TurnRecorder.
 func (d *Disk) AppendMessage(ctx context.Context, session, turn string, m content.Message) error {
 	return d.write(ctx, "AppendMessage", session, func(k *kept) error {
 		t, err := k.turn(turn)
@@ -137,7 +138,7 @@ func (d *Disk) AppendMessage(ctx context.Context, session, turn string, m conten
 	})
 }
 
-// SaveDraft implements agent.Recorder.
+// SaveDraft implements agent.TurnRecorder.
 func (d *Disk) SaveDraft(ctx context.Context, session, turn, text string) error {
 	return d.write(ctx, "SaveDraft", session, func(k *kept) error {
 		k.drafts[turn] = append(k.drafts[turn], text)
@@ -145,7 +146,7 @@ func (d *Disk) SaveDraft(ctx context.Context, session, turn, text string) error 
 	})
 }
 
-// EndTurn implements agent.Recorder.
+// EndTurn implements agent.TurnRecorder.
 func (d *Disk) EndTurn(ctx context.Context, session, turn string, stop content.StopReason, u content.Usage) error {
 	return d.write(ctx, "EndTurn", session, func(k *kept) error {
 		t, err := k.turn(turn)
@@ -166,7 +167,7 @@ func (k *kept) turn(id string) (*content.Turn, error) {
 	return nil, fmt.Errorf("there is no turn %q", id)
 }
 
-// Load implements agent.Recorder. A turn that a crash cut off ends with its
+// Load implements agent.TurnRecorder. A turn that a crash cut off ends with its
 // last draft.
 func (d *Disk) Load(_ context.Context, session string) ([]content.Turn, error) {
 	d.mu.Lock()
@@ -191,7 +192,7 @@ func (d *Disk) Load(_ context.Context, session string) ([]content.Turn, error) {
 	return out, nil
 }
 
-// Envelopes implements agent.Recorder.
+// Envelopes implements agent.TurnRecorder.
 func (d *Disk) Envelopes(ctx context.Context, session string, fn func(turn string, n int, env content.Envelope) error) error {
 	d.mu.Lock()
 	k, ok := d.sessions[session]
@@ -213,9 +214,9 @@ func (d *Disk) Envelopes(ctx context.Context, session string, fn func(turn strin
 	return nil
 }
 
-// TakeHandles implements agent.Recorder.
+// TakeHandles implements agent.SessionRecorder.
 func (d *Disk) TakeHandles(ctx context.Context, session string, counts map[content.Kind]int) (map[content.Kind]int, error) {
-	out := map[content.Kind]int{}
+	out := make(map[content.Kind]int)
 	err := d.write(ctx, "TakeHandles", session, func(k *kept) error {
 		for kind, n := range counts {
 			out[kind] = k.handles[kind] + 1
@@ -256,14 +257,13 @@ func cloneTurn(t content.Turn) content.Turn {
 func cloneMessage(m content.Message) content.Message {
 	m.Parts, m.Envelopes = slices.Clone(m.Parts), slices.Clone(m.Envelopes)
 	for i, p := range m.Parts {
-		switch p := p.(type) {
-		case content.ToolResult:
-			p.Blocks = slices.Clone(p.Blocks)
-			m.Parts[i] = p
-		case content.ResourceText:
-			p.Body = ""
-			m.Parts[i] = p
-		default:
+		if r, ok := p.(content.ToolResult); ok {
+			r.Blocks = slices.Clone(r.Blocks)
+			m.Parts[i] = r
+		}
+		if r, ok := p.(content.ResourceText); ok {
+			r.Body = ""
+			m.Parts[i] = r
 		}
 	}
 	return m

@@ -119,15 +119,14 @@ func (f *Front) Shown() string {
 	type message struct{ id, text string }
 	var all []message
 	for _, e := range f.Events() {
-		switch e := e.(type) {
-		case agent.Text:
-			if n := len(all); n == 0 || all[n-1].id != e.Message {
-				all = append(all, message{id: e.Message})
+		if said, ok := e.(agent.Text); ok {
+			if n := len(all); n == 0 || all[n-1].id != said.Message {
+				all = append(all, message{id: said.Message})
 			}
-			all[len(all)-1].text += e.Text
-		case agent.Voided:
-			all = slices.DeleteFunc(all, func(m message) bool { return m.id == e.Message })
-		default:
+			all[len(all)-1].text += said.Text
+		}
+		if gone, ok := e.(agent.Voided); ok {
+			all = slices.DeleteFunc(all, func(m message) bool { return m.id == gone.Message })
 		}
 	}
 	var texts []string
@@ -152,11 +151,12 @@ func Line(e agent.Event) string {
 	case agent.Accepted:
 		return fmt.Sprintf("accepted %d", len(e.Blocks))
 	case agent.Receipts:
-		s := fmt.Sprintf("receipts %d.%d", e.Request, e.Attempt)
+		var sb strings.Builder
+		fmt.Fprintf(&sb, "receipts %d.%d", e.Request, e.Attempt)
 		for _, r := range e.List {
-			s += fmt.Sprintf(" %s=%s", r.Handle, r.Disposition)
+			fmt.Fprintf(&sb, " %s=%s", r.Handle, r.Disposition)
 		}
-		return s
+		return sb.String()
 	case agent.Text:
 		return "text " + e.Text
 	case agent.Thought:

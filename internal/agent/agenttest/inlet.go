@@ -175,7 +175,7 @@ func under(path string, roots []string) bool {
 // Mentions implements agent.Inlet: words that begin with "@".
 func (in *Inlet) Mentions(text string) []string {
 	var out []string
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if rest, ok := strings.CutPrefix(word, "@"); ok {
 			if rest = strings.TrimRight(rest, ".,;:!?)"); rest != "" {
 				out = append(out, rest)

@@ -163,7 +163,7 @@ func (w *world) agent() *agent.Agent {
 	return agent.New(agent.Options{
 		Inlet: inlet{ingest.New(w.store, ingest.Options{}), w.store}, Store: w.store, Cutter: &agenttest.Cutter{Store: w.store},
 		Stager:   &agenttest.Stager{Store: w.store, Root: filepath.Join(w.dir, "scratch")},
-		Recorder: w.disk, Lanes: w.disk, Endpoints: w.disk, Models: w.models, Prober: agenttest.Prober{}, Tools: tools,
+		Sessions: w.disk, Turns: w.disk, Lanes: w.disk, Endpoints: w.disk, Models: w.models, Prober: agenttest.Prober{}, Tools: tools,
 		Policy: func() agent.Policy {
 			return agent.Policy{Rules: w.rules}
 		},
