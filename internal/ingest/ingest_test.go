@@ -240,16 +240,16 @@ func percent(data []byte) string {
 func plainBlock(t *testing.T, in *ingest.Inlet, s content.Source, sc ingest.Scope) content.Block {
 	t.Helper()
 	blocks, _ := take(t, in, s, sc)
-	switch b := blocks[len(blocks)-1].(type) {
-	case content.Image:
+	last := blocks[len(blocks)-1]
+	if b, ok := last.(content.Image); ok {
 		b.Name, b.Origin = "", content.Origin{}
 		return b
-	case content.ResourceText:
+	}
+	if b, ok := last.(content.ResourceText); ok {
 		b.Name, b.Origin, b.URI = "", content.Origin{}, ""
 		return b
-	default:
-		return b
 	}
+	return last
 }
 
 func TestLimitsBeforeDecoding(t *testing.T) {
@@ -339,7 +339,7 @@ func TestBroken(t *testing.T) {
 			if got := blobs.get(t, b.Raw); !bytes.Equal(got, raw) {
 				t.Errorf("opaque holds %q", got)
 			}
-		default:
+		case content.Text, content.Image, content.Audio, content.Document, content.ResourceText:
 			if a := attachment(t, b); a.Fault != content.FaultBadPayload || a.Detail != "data is a number" {
 				t.Errorf("%s: %+v", as, a)
 			}
@@ -439,7 +439,7 @@ func TestRealStore(t *testing.T) {
 	data := imagingtest.Screenshot(1600, 900, 3)
 	enc := base64.StdEncoding.EncodeToString(data)
 	s := acp(content.Base64{Data: []byte(enc)}, content.KindImage, "image/png")
-	s.Client = client("1", enc, "")
+	s.Client = client("1", enc)
 	raw := bytes.Clone(s.Client.Raw)
 	blocks, envs := take(t, ingest.New(blobs, ingest.Options{}), s, ingest.Scope{})
 	for _, b := range content.Blobs(blocks[0]) {

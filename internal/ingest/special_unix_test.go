@@ -21,7 +21,7 @@ func special(t *testing.T, dir string) map[string]string {
 	out := map[string]string{"fifo": "a named pipe", "sub": "a folder", ".": "a folder", "/dev/null": "a device"}
 	// Paths of sockets are short; a long temporary folder has no room for one.
 	if p := filepath.Join(dir, "s"); len(p) < 100 {
-		l, err := net.Listen("unix", p)
+		l, err := new(net.ListenConfig).Listen(t.Context(), "unix", p)
 		if err != nil {
 			t.Fatal(err)
 		}
