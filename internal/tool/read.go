@@ -147,8 +147,7 @@ func (p place) open(env Env) (*os.File, error) {
 // plain takes the operation and the path out of a file error: the caller has
 // named both as the model wrote them.
 func plain(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
 	}
 	return err

@@ -72,18 +72,17 @@ func run(t testing.TB, tl tool.Tool, env tool.Env, v map[string]any) (string, er
 	if s.Inlet != content.InletTool {
 		t.Errorf("inlet = %v", s.Inlet)
 	}
-	switch p := s.Payload.(type) {
-	case content.Prose:
-		if s.Chooser != content.ChosenByTool || s.As != content.KindText {
-			t.Errorf("source = %+v", s)
-		}
-		return p.Text, nil
-	case content.Path:
+	if p, ok := s.Payload.(content.Path); ok {
 		return "file " + filepath.Base(p.Path) + " " + s.Chooser.String(), nil
-	default:
-		t.Fatalf("payload = %T", p)
-		return "", nil
 	}
+	p, ok := s.Payload.(content.Prose)
+	if !ok {
+		t.Fatalf("payload = %T", s.Payload)
+	}
+	if s.Chooser != content.ChosenByTool || s.As != content.KindText {
+		t.Errorf("source = %+v", s)
+	}
+	return p.Text, nil
 }
 
 func TestRegistry(t *testing.T) {
