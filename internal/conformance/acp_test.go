@@ -29,6 +29,8 @@ type clientBlock struct {
 	// kind is what comes of it; shown whether version 1 can show it as it is.
 	kind  content.Kind
 	shown bool
+	// cut: its payload is not kept a second time inside the block.
+	cut bool
 }
 
 const svg = `<svg xmlns="http://www.w3.org/2000/svg"><rect width="9" height="9"/></svg>`
@@ -46,33 +48,33 @@ func clientBlocks(file string) []clientBlock {
 	image := func(data string) string { return `{"type":"image","mimeType":"image/png","data":"` + data + `"}` }
 	lines := strings.Join(slices.Collect(chunks(std.EncodeToString(png), 76)), `\n`)
 	return []clientBlock{
-		{"text", `{"type":"text","text":"look at this"}`, content.KindText, true},
-		{"text with escapes", `{ "text" : "a\u00e9\/\ud83d\ude00\n\"x\"" , "_meta":{"k":[1,2 ]},"type":"text" }`, content.KindText, true},
-		{"long text", `{"type":"text","text":"` + strings.Repeat("a long line of words. ", 400) + `","annotations":{"audience":["user"]}}`, content.KindText, true},
-		{"blank text", `{"type":"text","text":" \n"}`, content.KindText, true},
-		{"image", image(std.EncodeToString(png)), content.KindImage, true},
-		{"image with more", `{"data":"` + std.EncodeToString(png) + `" ,"uri":"file:///x/a.png","_meta":{"a":1.50},"type":"image","mimeType":"image/x-foo"}`, content.KindImage, true},
-		{"image without padding", image(raw.EncodeToString(odd)), content.KindImage, true},
-		{"image in the URL alphabet", image(urlsafe.EncodeToString(odd)), content.KindImage, true},
-		{"image in lines", image(lines), content.KindImage, true},
-		{"image as a data URI", image("data:image/png;base64," + std.EncodeToString(png)), content.KindImage, true},
-		{"image with escaped slashes", image(strings.ReplaceAll(std.EncodeToString(odd), "/", `\/`)), content.KindImage, true},
-		{"image of nothing", image(""), content.KindImage, true},
-		{"image of no base64", image("!!!!"), content.KindImage, true},
-		{"image without data", `{"type":"image","mimeType":"image/png"}`, content.KindImage, false},
-		{"audio", `{"type":"audio","mimeType":"audio/wav","data":"` + std.EncodeToString(wav) + `"}`, content.KindAudio, true},
-		{"audio of another type", `{"type":"audio","mimeType":"audio/x-wav","data":"` + std.EncodeToString(wav) + `"}`, content.KindAudio, true},
-		{"resource text", `{"type":"resource","resource":{"uri":"file:///a/notes.md","mimeType":"text/markdown","text":"# mark-notes\n\tx"}}`, content.KindResourceText, true},
-		{"long resource text", `{"type":"resource","resource":{"text":"` + strings.Repeat(`line\n`, 2000) + `","uri":"file:///a/long.txt"}}`, content.KindResourceText, true},
-		{"svg", `{"type":"resource","resource":{"uri":"file:///a.svg","mimeType":"image/svg+xml","blob":"` + std.EncodeToString([]byte(svg)) + `"}}`, content.KindResourceText, true},
-		{"resource picture", `{"type":"resource","resource":{"uri":"file:///a.png","mimeType":"image/png","blob":"` + std.EncodeToString(png) + `"},"_meta":null}`, content.KindImage, true},
-		{"resource document", `{"type":"resource","resource":{"uri":"file:///a.pdf","mimeType":"application/pdf","blob":"` + std.EncodeToString(pdf) + `"}}`, content.KindDocument, true},
-		{"resource of nothing", `{"type":"resource","resource":{"uri":"file:///a"}}`, content.KindDocument, false},
-		{"link to a file", `{"type":"resource_link","name":"notes","uri":` + rpc.Quote(file) + `}`, content.KindResourceLink, true},
-		{"link", `{"type":"resource_link","uri":"https://example.invalid/mark","name":"mark-link","title":"T","description":"D","mimeType":"text/html","size":7}`, content.KindResourceLink, true},
-		{"link without a name", `{"type":"resource_link","uri":"https://example.invalid/2"}`, content.KindResourceLink, false},
-		{"unknown", `{"type":"video","mimeType":"video/mp4","data":"` + std.EncodeToString(wav) + `","x":{"y":[true,null,1e3]}}`, content.KindOpaque, false},
-		{"unknown and small", `{ "type":"future" }`, content.KindOpaque, false},
+		{"text", `{"type":"text","text":"look at this"}`, content.KindText, true, false},
+		{"text with escapes", `{ "text" : "a\u00e9\/\ud83d\ude00\n\"x\"" , "_meta":{"k":[1,2 ]},"type":"text" }`, content.KindText, true, false},
+		{"long text", `{"type":"text","text":"` + strings.Repeat("a long line of words. ", 400) + `","annotations":{"audience":["user"]}}`, content.KindText, true, true},
+		{"blank text", `{"type":"text","text":" \n"}`, content.KindText, true, false},
+		{"image", image(std.EncodeToString(png)), content.KindImage, true, true},
+		{"image with more", `{"data":"` + std.EncodeToString(png) + `" ,"uri":"file:///x/a.png","_meta":{"a":1.50},"type":"image","mimeType":"image/x-foo"}`, content.KindImage, true, true},
+		{"image without padding", image(raw.EncodeToString(odd)), content.KindImage, true, true},
+		{"image in the URL alphabet", image(urlsafe.EncodeToString(odd)), content.KindImage, true, true},
+		{"image in lines", image(lines), content.KindImage, true, false},
+		{"image as a data URI", image("data:image/png;base64," + std.EncodeToString(png)), content.KindImage, true, true},
+		{"image with escaped slashes", image(strings.ReplaceAll(std.EncodeToString(odd), "/", `\/`)), content.KindImage, true, false},
+		{"image of nothing", image(""), content.KindImage, true, false},
+		{"image of no base64", image("!!!!"), content.KindImage, true, false},
+		{"image without data", `{"type":"image","mimeType":"image/png"}`, content.KindImage, false, false},
+		{"audio", `{"type":"audio","mimeType":"audio/wav","data":"` + std.EncodeToString(wav) + `"}`, content.KindAudio, true, true},
+		{"audio of another type", `{"type":"audio","mimeType":"audio/x-wav","data":"` + std.EncodeToString(wav) + `"}`, content.KindAudio, true, true},
+		{"resource text", `{"type":"resource","resource":{"uri":"file:///a/notes.md","mimeType":"text/markdown","text":"# mark-notes\n\tx"}}`, content.KindResourceText, true, true},
+		{"long resource text", `{"type":"resource","resource":{"text":"` + strings.Repeat(`line\n`, 2000) + `","uri":"file:///a/long.txt"}}`, content.KindResourceText, true, true},
+		{"svg", `{"type":"resource","resource":{"uri":"file:///a.svg","mimeType":"image/svg+xml","blob":"` + std.EncodeToString([]byte(svg)) + `"}}`, content.KindResourceText, true, true},
+		{"resource picture", `{"type":"resource","resource":{"uri":"file:///a.png","mimeType":"image/png","blob":"` + std.EncodeToString(png) + `"},"_meta":null}`, content.KindImage, true, true},
+		{"resource document", `{"type":"resource","resource":{"uri":"file:///a.pdf","mimeType":"application/pdf","blob":"` + std.EncodeToString(pdf) + `"}}`, content.KindDocument, true, true},
+		{"resource of nothing", `{"type":"resource","resource":{"uri":"file:///a"}}`, content.KindDocument, false, false},
+		{"link to a file", `{"type":"resource_link","name":"notes","uri":` + rpc.Quote(file) + `}`, content.KindResourceLink, true, false},
+		{"link", `{"type":"resource_link","uri":"https://example.invalid/mark","name":"mark-link","title":"T","description":"D","mimeType":"text/html","size":7}`, content.KindResourceLink, true, false},
+		{"link without a name", `{"type":"resource_link","uri":"https://example.invalid/2"}`, content.KindResourceLink, false, false},
+		{"unknown", `{"type":"video","mimeType":"video/mp4","data":"` + std.EncodeToString(wav) + `","x":{"y":[true,null,1e3]}}`, content.KindOpaque, false, false},
+		{"unknown and small", `{ "type":"future" }`, content.KindOpaque, false, false},
 	}
 }
 
@@ -121,7 +123,7 @@ func TestEditorsBlocksComeBack(t *testing.T) {
 	if fault != nil || len(parsed) != len(blocks) {
 		t.Fatalf("%d blocks of %d, %v", len(parsed), len(blocks), fault)
 	}
-	met := map[content.Kind]bool{}
+	met := make(map[content.Kind]bool)
 	types := map[string]bool{}
 	for i, b := range blocks {
 		t.Run(b.name, func(t *testing.T) {
@@ -139,6 +141,12 @@ func TestEditorsBlocksComeBack(t *testing.T) {
 			back, err := ingest.Restore(envs[0], st)
 			if err != nil || string(back) != b.raw {
 				t.Errorf("it comes back as %.200q, %v; want %.200q", back, err, b.raw)
+			}
+			if kept := !envs[0].Payload.IsZero() && envs[0].Spelling != content.SpellingStored; kept != b.cut {
+				t.Errorf("its payload was cut out of the block: %v", kept)
+			}
+			if a, ok := content.AttachmentOf(got[0]); ok && b.cut && envs[0].Payload != a.Original.Digest {
+				t.Error("its payload is stored twice")
 			}
 			if len(envs[0].JSON) > 4096 || longestRun(string(envs[0].JSON)) > maxRun {
 				t.Errorf("its envelope holds %d bytes, a payload among them", len(envs[0].JSON))

@@ -112,6 +112,7 @@ func digests(blocks []content.Block) map[content.Digest]bool {
 }
 
 func refused(blocks []content.Block) delivery.Facts { return delivery.Facts{Refused: digests(blocks)} }
+
 func missing(blocks []content.Block) delivery.Facts { return delivery.Facts{Missing: digests(blocks)} }
 
 func refusedTypes([]content.Block) delivery.Facts {

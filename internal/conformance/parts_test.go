@@ -72,16 +72,15 @@ func TestPartsArrive(t *testing.T) {
 				results := content.Message{Role: content.RoleTool}
 				parts := contenttest.Parts()
 				for i, p := range parts {
-					switch p := p.(type) {
-					case content.Reasoning:
-						p.Path, p.Signature = c.madeBy, "reasoning_content"
-						parts[i] = p
-						said = append(said, p)
-					case content.ToolResult:
-						results.Parts = append(results.Parts, p)
-					default:
-						said = append(said, p)
+					if r, ok := p.(content.ToolResult); ok {
+						results.Parts = append(results.Parts, r)
+						continue
 					}
+					if r, ok := p.(content.Reasoning); ok {
+						r.Path, r.Signature = c.madeBy, "reasoning_content"
+						parts[i] = r
+					}
+					said = append(said, parts[i])
 				}
 				said = append(said, content.ToolCall{ID: "call-lost", Name: "list"})
 				profile := everything(a)

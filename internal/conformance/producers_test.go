@@ -153,7 +153,7 @@ func TestEveryKindHasAnInlet(t *testing.T) {
 	w := &world{t: t, cwd: t.TempDir()}
 	in, st := newInlet(t)
 	made := produced(t)
-	has := map[content.Kind]bool{}
+	has := make(map[content.Kind]bool)
 	payloads := map[string]bool{}
 	var picture content.Block
 	for _, c := range inlets(t, w) {

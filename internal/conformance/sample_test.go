@@ -68,7 +68,7 @@ func edit(b content.Block, change func(v reflect.Value)) content.Block {
 	v := reflect.New(reflect.TypeOf(b)).Elem()
 	v.Set(reflect.ValueOf(b))
 	change(v)
-	out, _ := v.Interface().(content.Block) // it was one before
+	out, _ := reflect.TypeAssert[content.Block](v) // it was one before
 	return out
 }
 
@@ -91,7 +91,7 @@ func (s *shelf) filled(t *testing.T, b content.Block) content.Block {
 	t.Helper()
 	return edit(b, func(v reflect.Value) {
 		eachBlob(v, func(_ string, f reflect.Value) {
-			blob, _ := f.Interface().(content.Blob) // of that type
+			blob, _ := reflect.TypeAssert[content.Blob](f) // of that type
 			f.Set(reflect.ValueOf(s.put(t, blob)))
 		})
 	})
@@ -172,7 +172,7 @@ func (s *shelf) crowd(t *testing.T) []content.Block {
 // numbered gives every block the handle that a session would give it. Prose gets
 // it into its text too, so that each is found.
 func numbered(blocks []content.Block) []content.Block {
-	next := map[content.Kind]int{}
+	next := make(map[content.Kind]int)
 	out := make([]content.Block, 0, len(blocks))
 	for _, b := range blocks {
 		next[b.Kind()]++
