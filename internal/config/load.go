@@ -42,8 +42,13 @@ func Load(o Options) (Loaded, error) {
 		return Loaded{}, err
 	}
 	project, err := Parse(s.config.path, s.config.data)
-	if err != nil {
+	switch {
+	case err != nil && s.trusted:
 		return Loaded{}, err
+	case err != nil:
+		// A repository that was only cloned must not stop the program.
+		project = Layer{}
+		l.Withheld = append(l.Withheld, printable("the project's configuration has a fault: "+err.Error(), maxLine))
 	}
 	// A fault in a file that belongs to other programs too must not stop this one.
 	mcp, err := ParseMCP(s.mcp.path, s.mcp.data)

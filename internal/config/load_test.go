@@ -194,6 +194,21 @@ func TestLoadErrorsNameTheFile(t *testing.T) {
 	}
 }
 
+// TestBrokenProjectFile: a clone must not stop the program, what the user trusts
+// must say its fault.
+func TestBrokenProjectFile(t *testing.T) {
+	p := newPlace(t)
+	p.project(".tote/config.json", `{"vendor": 1}`)
+	l := p.load()
+	if len(l.Withheld) != 1 || !strings.Contains(l.Withheld[0], "config.json:1:2") {
+		t.Errorf("withheld: %q", l.Withheld)
+	}
+	p.trust(l)
+	if _, err := config.Load(p.options()); err == nil {
+		t.Error("a trusted file with a fault was read without an error")
+	}
+}
+
 func TestStamp(t *testing.T) {
 	p := newPlace(t)
 	last := p.load().Stamp

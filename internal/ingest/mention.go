@@ -10,8 +10,8 @@ import (
 // "@". The text itself is left alone: a mention is shown as an attachment beside
 // it.
 //
-// A mention begins at the start of the text or after white space and is written
-// @path, @"path with blanks", @'path' or @path\ with\ blanks. Of an unquoted
+// A mention begins at the start of the text, after white space or after an
+// opening bracket or quote (not a backquote: that is code), and is written @path, @"path with blanks", @'path' or @path\ with\ blanks. Of an unquoted
 // token only the backslashes before blanks are taken off (the others may divide
 // a Windows path; [ParsePath] reads the rest of the grammar), and punctuation
 // at its end is not part of it.
@@ -23,7 +23,7 @@ func Mentions(text string) []string {
 	before := ' '
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
-		if r != '@' || !unicode.IsSpace(before) {
+		if r != '@' || !opens(before) {
 			before = r
 			i += n
 			continue
@@ -40,6 +40,10 @@ func Mentions(text string) []string {
 	}
 	return out
 }
+
+// opens reports whether a mention may stand behind r. An address has a letter or
+// a digit there.
+func opens(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("([{<\"'", r) }
 
 // mention reads the token at the start of s and says how long it was.
 func mention(s string) (token string, length int) {
