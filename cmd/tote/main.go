@@ -33,8 +33,7 @@ func run(args []string, stdin *os.File, stdout, stderr *os.File) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM) // until the process ends
 	// Caught, so that a pipe whose reader left is an error of the write, and the
 	// turn is recorded before the program ends.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
