@@ -114,7 +114,7 @@ func TestEveryKindArrivesOrIsReported(t *testing.T) {
 	}
 }
 
-func TestSameFileByFlagAndStdin(t *testing.T) {
+func TestSameFileByEveryInlet(t *testing.T) {
 	rec := p.NewRecorder(t, p.Text("ok"))
 	r := newRig(t)
 	r.backend(rec.URL, "true")
@@ -125,12 +125,18 @@ func TestSameFileByFlagAndStdin(t *testing.T) {
 	r.stdin = shot
 	byStdin := r.tote("run", "--json", "-a", "-").want(0).receipt("image-1.png")
 	second := pictures(t, rec)
-	if len(first) != 1 || len(second) != 1 || !bytes.Equal(first[0], second[0]) {
-		t.Error("the bytes at the backend differ between -a and stdin")
+	r.stdin = nil
+	byMention := r.tote("run", "--json", "see @shot.png").want(0).receipt("image-1.png")
+	third := pictures(t, rec)
+	if len(first) != 1 || len(second) != 1 || len(third) != 1 || !bytes.Equal(first[0], second[0]) || !bytes.Equal(first[0], third[0]) {
+		t.Error("the bytes at the backend differ between -a, stdin and a mention")
 	}
 	for _, key := range []string{"kind", "disposition", "reason", "detail", "mime", "bytes", "width", "height", "sha256", "tokens"} {
 		if fmt.Sprint(byFlag[key]) != fmt.Sprint(byStdin[key]) {
 			t.Errorf("%s: %v by flag, %v by stdin", key, byFlag[key], byStdin[key])
+		}
+		if fmt.Sprint(byFlag[key]) != fmt.Sprint(byMention[key]) {
+			t.Errorf("%s: %v by flag, %v by mention", key, byFlag[key], byMention[key])
 		}
 	}
 }

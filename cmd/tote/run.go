@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"tote/internal/agent"
 	"tote/internal/app"
@@ -37,8 +38,11 @@ func cmdRun(ctx context.Context, e environment, args []string) int {
 	if done {
 		return code
 	}
-	if *session != "" && *cont {
+	switch {
+	case *session != "" && *cont:
 		return f.fail(misuse("--session and --continue exclude each other"))
+	case *timeout < 0:
+		return f.fail(misuse("--timeout %s: want a time above 0", *timeout))
 	}
 	a, cwd, err := f.open()
 	if err != nil {
@@ -49,14 +53,17 @@ func cmdRun(ctx context.Context, e environment, args []string) int {
 		return f.fail(err)
 	}
 	defer closeApp(a, e)
+	ws, err := a.Workspace(ctx, cwd)
+	if err != nil {
+		return f.fail(err)
+	}
+	if limit := time.Duration(ws.Loaded().Config.Limits.TurnTimeout); *timeout == 0 {
+		*timeout = limit
+	}
 	if *timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, *timeout, fmt.Errorf("the time limit of %s is over", *timeout))
 		defer cancel()
-	}
-	ws, err := a.Workspace(ctx, cwd)
-	if err != nil {
-		return f.fail(err)
 	}
 	s, release, err := openSession(ctx, a, ws, f, cwd, *session, *cont)
 	if err != nil {
