@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -30,18 +31,25 @@ func (t *turn) probe(ctx context.Context) (changed bool, err error) {
 			return false, ctx.Err()
 		}
 	}
+	name := t.model.Profile.Model
+	t.notice(delivery.SeverityInfo, "asking "+name+" whether it sees pictures, with a small test picture",
+		fmt.Sprintf("this happens once and may take up to %v", probeTimeout))
 	answer, err := t.s.a.Probe(ctx, t.model)
-	if err != nil {
+	var trouble *ProbeError
+	switch {
+	case errors.As(err, &trouble):
+		t.notice(delivery.SeverityWarning, name+" could not be asked whether it sees pictures", trouble.Error())
+		return false, nil
+	case err != nil:
 		return false, err
 	}
-	name := t.model.Profile.Model
 	switch answer {
 	case delivery.Yes:
-		t.notice(delivery.SeverityInfo, name+" was sent a small test picture, and sees pictures", "remembered for this backend")
+		t.notice(delivery.SeverityInfo, name+" sees pictures: it read the test picture", "remembered for this backend")
 	case delivery.No:
-		t.notice(delivery.SeverityWarning, name+" was sent a small test picture, and does not take pictures", `pictures go by path; set "vision": true for the agent if that is wrong`)
+		t.notice(delivery.SeverityWarning, name+" does not take pictures: it refused or did not see the test picture", `pictures go by path; set "vision": true for the agent, or run tote probe, if that is wrong`)
 	case delivery.Unknown:
-		t.notice(delivery.SeverityWarning, name+" was sent a small test picture, and it stays unknown whether it sees", `pictures go by path; set "vision": true for the agent to send them`)
+		t.notice(delivery.SeverityWarning, name+" answered without reading the test picture: it stays unknown whether it sees", `pictures go by path; set "vision": true for the agent to send them`)
 	}
 	m, err := t.s.a.o.Models.Model(ctx, t.model.Name)
 	if err != nil {
@@ -54,8 +62,18 @@ func (t *turn) probe(ctx context.Context) (changed bool, err error) {
 	return true, t.learn(ctx)
 }
 
+// ProbeError says why a probe settled nothing: the backend was not reached, or
+// answered about something else than the picture. Nothing is remembered of it.
+type ProbeError struct{ Err error }
+
+// Error implements error.
+func (e *ProbeError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ProbeError) Unwrap() error { return e.Err }
+
 // Probe sends a model one small picture, judges the answer and keeps the
-// evidence.
+// evidence. An error may be a *ProbeError.
 func (a *Agent) Probe(ctx context.Context, m Model) (delivery.Answer, error) {
 	png, code, question, err := a.o.Prober.Picture(a.o.Rand())
 	if err != nil {
@@ -63,9 +81,17 @@ func (a *Agent) Probe(ctx context.Context, m Model) (delivery.Answer, error) {
 	}
 	short, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	text, usage, failure := a.look(short, m, png, question)
-	if ctx.Err() != nil {
+	text, usage, failed := a.look(short, m, png, question)
+	var failure delivery.Failure
+	switch {
+	case ctx.Err() != nil:
 		return delivery.Unknown, ctx.Err()
+	case short.Err() != nil:
+		return delivery.Unknown, &ProbeError{fmt.Errorf("no answer within %v", probeTimeout)}
+	case failed != nil && !aboutThePicture(failed.Failure.Kind):
+		return delivery.Unknown, &ProbeError{failed}
+	case failed != nil:
+		failure = failed.Failure
 	}
 	answer := a.o.Prober.Judge(code, text, usage, failure)
 	c := delivery.Capability{Answer: answer, Evidence: delivery.EvidenceProbe}
@@ -75,9 +101,25 @@ func (a *Agent) Probe(ctx context.Context, m Model) (delivery.Answer, error) {
 	return answer, nil
 }
 
+// aboutThePicture tells failures that may be an answer to the test picture from
+// those that would meet any request.
+func aboutThePicture(k delivery.FailureKind) bool {
+	switch k {
+	case delivery.FailRefused, delivery.FailTooLarge, delivery.FailOverflow, delivery.FailDropped:
+		return true
+	case delivery.FailNone, delivery.FailCancelled, delivery.FailAuth, delivery.FailBilling, delivery.FailPermission,
+		delivery.FailRateLimit, delivery.FailSchema, delivery.FailUpload, delivery.FailServer, delivery.FailNetwork,
+		delivery.FailStream, delivery.FailProtocol:
+		return false
+	}
+	return false
+}
+
 // look asks a model about one picture, outside any session.
-func (a *Agent) look(ctx context.Context, m Model, png []byte, question string) (string, content.Usage, delivery.Failure) {
-	blob := content.Blob{Digest: sha256.Sum256(png), MIME: "image/png", Size: int64(len(png)), Width: 1, Height: 1}
+func (a *Agent) look(ctx context.Context, m Model, png []byte, question string) (string, content.Usage, *provider.Error) {
+	// Its size in pixels is left out: no limit is near, and the label need
+	// not tell it.
+	blob := content.Blob{Digest: sha256.Sum256(png), MIME: "image/png", Size: int64(len(png))}
 	p := m.Profile
 	p.Images = delivery.Capability{Answer: delivery.Yes}
 	if len(p.ImageLimits.MIMEs) == 0 {
@@ -90,12 +132,12 @@ func (a *Agent) look(ctx context.Context, m Model, png []byte, question string) 
 	prompt, _, _ := delivery.Settle(plan, delivery.Results{})
 	body, err := m.Provider.Encode(provider.Request{Prompt: prompt, Blobs: single{blob.Digest, png}, MaxOutput: probeOutput})
 	if err != nil {
-		return "", content.Usage{}, delivery.Failure{Kind: delivery.FailProtocol}
+		return "", content.Usage{}, asError(err)
 	}
 	var out answer
 	for ev, err := range m.Provider.Stream(ctx, body) {
 		if err != nil {
-			return out.text.String(), out.usage, asError(err).Failure
+			return out.text.String(), out.usage, asError(err)
 		}
 		switch ev := ev.(type) {
 		case provider.TextDelta:
@@ -105,7 +147,7 @@ func (a *Agent) look(ctx context.Context, m Model, png []byte, question string) 
 		case provider.ThoughtDelta, provider.Thought, provider.Call, provider.Retry, provider.Finish:
 		}
 	}
-	return out.text.String(), out.usage, delivery.Failure{}
+	return out.text.String(), out.usage, nil
 }
 
 // probeOutput leaves room for a model that thinks before it answers.

@@ -37,7 +37,6 @@ func TestProbe(t *testing.T) {
 		"yes by the account": {agenttest.Reply{agenttest.Say("?"), agenttest.Seen(85)}, delivery.Yes, "image-1.png", "sees pictures"},
 		"no":                 {agenttest.Reply{agenttest.Refusing()}, delivery.No, "", "does not take pictures"},
 		"unknown":            {agenttest.Reply{agenttest.Say("a lovely sunset")}, delivery.Unknown, "", "stays unknown"},
-		"out of order":       {agenttest.Reply{agenttest.Failing(delivery.FailServer, 500, "")}, delivery.Unknown, "", "stays unknown"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -69,6 +68,38 @@ func TestProbe(t *testing.T) {
 			if all := b.Provider.Requests(); len(all[1].Media) > 0 && all[0].Media[0].Digest() == all[1].Media[0].Digest() {
 				t.Error("the user's picture was the probe")
 			}
+		})
+	}
+}
+
+// A backend that is not reached, or complains of something else than the picture,
+// settles nothing: nothing is remembered, and the next turn asks again.
+func TestProbeWithoutAnAnswer(t *testing.T) {
+	for _, k := range []delivery.FailureKind{
+		delivery.FailServer, delivery.FailAuth, delivery.FailBilling, delivery.FailPermission, delivery.FailRateLimit,
+		delivery.FailNetwork, delivery.FailStream, delivery.FailProtocol,
+	} {
+		t.Run(k.String(), func(t *testing.T) {
+			fail := true
+			b := agenttest.New(t, agenttest.Options{Profile: agenttest.Unknown(agenttest.Endpoint), Script: func(_ int, r agenttest.Received) agenttest.Reply {
+				switch {
+				case !strings.Contains(r.Text, "Which code"):
+					return agenttest.Reply{agenttest.Say("ok")}
+				case fail:
+					return agenttest.Reply{agenttest.Failing(k, 500, "no")}
+				}
+				return agenttest.Reply{agenttest.Say(agenttest.Code)}
+			}})
+			b.Must(t.Context(), "look", agenttest.PNG(9, 9, 1))
+			if c, ok := b.Disk.Evidence(agenttest.Endpoint, content.KindImage); ok {
+				t.Errorf("remembered %+v", c)
+			}
+			if !noticed(b.Front, "could not be asked") {
+				t.Errorf("notices = %v", b.Front.Notices())
+			}
+			fail = false
+			b.Must(t.Context(), "again")
+			sent(t, b, "image-1.png", "", "image-1.png", "image-1.png")
 		})
 	}
 }

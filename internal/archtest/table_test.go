@@ -65,7 +65,7 @@ var table = []pkg{
 	{path: agent, imports: []string{content, delivery, permission, provider, tool}, why: "it declares what it needs of store, history and ingest as interfaces"},
 	{path: config, why: "plain data"},
 	{path: frontACP, imports: []string{content, delivery, permission, agent, frontACPRPC, frontACPWire}},
-	{path: frontACPWire, imports: []string{content, frontACPRPC}, why: "what the messages of front/acp hold"},
+	{path: frontACPWire, imports: []string{content, agent, frontACPRPC}, why: "what the messages of front/acp hold; a receipt is spelt by agent, the same for every front"},
 	{path: frontACPRPC, why: "the JSON-RPC half of front/acp; it knows lines and order, and nothing of agents"},
 	{path: frontHeadless, imports: []string{content, delivery, agent}},
 	{path: app, imports: core, why: "the wiring; it knows everything but the surfaces"},

@@ -148,7 +148,7 @@ func (d *decider) picture(b content.Image) Order {
 		switch {
 		case send.Digest == b.Original.Digest:
 			return Order{Disposition: Inline, Reason: ReasonFits, Send: send}
-		case b.Changes&(content.ChangeShrunk|content.ChangeRecompressed) != 0:
+		case b.Changes.Has(content.ChangeShrunk) || b.Changes == content.ChangeRecompressed:
 			return Order{Disposition: Shrunk, Reason: ReasonPrepared, Detail: preparedDetail(b), Send: send}
 		}
 		return Order{Disposition: Converted, Reason: ReasonPrepared, Detail: preparedDetail(b), Send: send}
@@ -272,6 +272,9 @@ func (d *decider) resource(b content.ResourceText) Order {
 		return d.lower(b.Attachment, ReasonMissing, "")
 	case b.Prepared.Size > d.textBudget():
 		return d.lower(b.Attachment, ReasonTextTooLong, "")
+	}
+	if b.Prepared.Digest != b.Original.Digest {
+		return Order{Disposition: Converted, Reason: ReasonTextForm, Detail: b.Detail, Load: b.Prepared}
 	}
 	return Order{Disposition: Inline, Reason: ReasonTextForm, Load: b.Prepared}
 }

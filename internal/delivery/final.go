@@ -89,6 +89,7 @@ func (s *settler) account(o *Order, b content.Block) {
 		r.Name, r.Origin, r.Blob = b.Type, b.Origin, b.Raw
 	case content.Image, content.Audio, content.Document, content.ResourceText:
 		a, _ := content.AttachmentOf(b)
+		r.Partial = o.whole() && a.Changes.Has(content.ChangeFirstFrame) && o.Send.Digest != a.Original.Digest
 		r.Name, r.Origin, r.Blob = a.Name, a.Origin, a.Original
 	}
 	switch {

@@ -136,7 +136,11 @@ func (d *decider) refuses(a content.Attachment) bool {
 			return true
 		}
 	}
-	return len(f.RefusedMIMEs) > 0 && f.RefusedMIMEs[family(a.Prepared.MIME)]
+	kind := family(a.Prepared.MIME)
+	if kind == "image/*" && d.in.Profile.Images == (Capability{Yes, EvidenceBinding, d.in.Profile.Images.Detail}) {
+		return false // the user's word stands over what was once said of all pictures
+	}
+	return len(f.RefusedMIMEs) > 0 && f.RefusedMIMEs[kind]
 }
 
 // family turns "image/png" into "image/*".

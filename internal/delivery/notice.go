@@ -21,7 +21,7 @@ func Notices(rs []Receipt) []Notice {
 	var order []key
 	groups := map[key][]Receipt{}
 	for _, r := range rs {
-		if !r.Disposition.Degraded() {
+		if !r.Degraded() {
 			continue
 		}
 		k := key{r.Kind, r.Disposition, r.Reason}
@@ -63,31 +63,32 @@ func (r Receipt) Notice() Notice {
 		detail += ": " + content.Clean(r.Detail)
 	}
 	n := Notice{Severity: SeverityInfo, Title: title + ": " + fate(r.Disposition), Detail: detail}
-	if r.Disposition.Degraded() {
+	if r.Degraded() {
 		n.Severity = SeverityWarning
 	}
 	return n
 }
 
-// fate says in words what the model got.
+// fate says in words what becomes of a block. It is said before the request is
+// sent, so it claims no delivery.
 func fate(d Disposition) string {
 	switch d {
 	case Inline:
-		return "the model got it as it is"
+		return "goes to the model as it is"
 	case Shrunk:
-		return "the model got a smaller copy"
+		return "goes to the model as a smaller copy"
 	case Converted:
-		return "the model got it in another form"
+		return "goes to the model in another form"
 	case Described:
-		return "the model got another model's description"
+		return "goes to the model as another model's description"
 	case Path:
-		return "the model got the path of a file"
+		return "goes to the model as the path of a file"
 	case Placeholder:
-		return "the model was told that it is not shown"
+		return "is not shown; the model is told so"
 	case Stripped:
-		return "taken out of this turn"
+		return "is taken out of this turn"
 	case Refused:
-		return "not sent"
+		return "is not sent"
 	}
 	return "?"
 }

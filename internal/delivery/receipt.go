@@ -39,7 +39,13 @@ type Receipt struct {
 	Blob content.Blob
 	// Tokens is the estimate of what it costs in this request.
 	Tokens int
+	// Partial: what goes out is not the whole of it, for example the first
+	// frame of an animation.
+	Partial bool
 }
+
+// Degraded reports whether the model gets less than the block itself.
+func (r Receipt) Degraded() bool { return r.Disposition.Degraded() || r.Partial }
 
 // Notice is a line for the user about something that changed what was sent.
 type Notice struct {

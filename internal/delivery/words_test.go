@@ -126,7 +126,7 @@ func TestNotices(t *testing.T) {
 	}
 	const gave = "older attachments gave way to the budget for history"
 	line := func(h string) delivery.Notice {
-		return delivery.Notice{Severity: delivery.SeverityWarning, Title: h + " (n-" + h + "): the model got the path of a file", Detail: gave}
+		return delivery.Notice{Severity: delivery.SeverityWarning, Title: h + " (n-" + h + "): goes to the model as the path of a file", Detail: gave}
 	}
 	tests := []struct {
 		name string
@@ -139,7 +139,7 @@ func TestNotices(t *testing.T) {
 		}, nil},
 		{"three alike are told one by one", []delivery.Receipt{path("a"), path("b"), path("c")}, []delivery.Notice{line("a"), line("b"), line("c")}},
 		{"four alike are one line", []delivery.Receipt{path("a"), path("b"), path("c"), path("d")}, []delivery.Notice{
-			{Severity: delivery.SeverityWarning, Title: "4 attachments (a, b, c, …): the model got the path of a file", Detail: gave},
+			{Severity: delivery.SeverityWarning, Title: "4 attachments (a, b, c, …): goes to the model as the path of a file", Detail: gave},
 		}},
 		{"alike in kind, disposition and reason", []delivery.Receipt{
 			path("a"), path("b"), path("c"), receipt("x", content.KindAudio, delivery.Path, delivery.ReasonHistoryBudget),
@@ -148,10 +148,10 @@ func TestNotices(t *testing.T) {
 			receipt("x", content.KindAudio, delivery.Placeholder, delivery.ReasonNoAudio), path("a"), path("b"), path("c"), path("d"),
 		}, []delivery.Notice{
 			{
-				Severity: delivery.SeverityWarning, Title: "x (n-x): the model was told that it is not shown",
+				Severity: delivery.SeverityWarning, Title: "x (n-x): is not shown; the model is told so",
 				Detail: "the chosen model is not known to take sound of this kind",
 			},
-			{Severity: delivery.SeverityWarning, Title: "4 attachments (a, b, c, …): the model got the path of a file", Detail: gave},
+			{Severity: delivery.SeverityWarning, Title: "4 attachments (a, b, c, …): goes to the model as the path of a file", Detail: gave},
 		}},
 	}
 	for _, tt := range tests {
@@ -164,13 +164,13 @@ func TestNotices(t *testing.T) {
 func TestNoticeOfOne(t *testing.T) {
 	r := receipt("a", content.KindImage, delivery.Refused, delivery.ReasonDamaged)
 	r.Name, r.Detail = "x\n]y", "row\x1b 3"
-	want := delivery.Notice{Severity: delivery.SeverityWarning, Title: "a (x__y): not sent", Detail: "it is damaged and does not decode to its end: row_ 3"}
+	want := delivery.Notice{Severity: delivery.SeverityWarning, Title: "a (x__y): is not sent", Detail: "it is damaged and does not decode to its end: row_ 3"}
 	if diff := cmp.Diff(want, r.Notice()); diff != "" {
 		t.Error(diff)
 	}
 	r = receipt("a", content.KindImage, delivery.Shrunk, delivery.ReasonPathLimit)
 	r.Name = ""
-	want = delivery.Notice{Severity: delivery.SeverityInfo, Title: "a: the model got a smaller copy", Detail: "cut to what this backend takes"}
+	want = delivery.Notice{Severity: delivery.SeverityInfo, Title: "a: goes to the model as a smaller copy", Detail: "cut to what this backend takes"}
 	if diff := cmp.Diff(want, r.Notice()); diff != "" {
 		t.Error(diff)
 	}

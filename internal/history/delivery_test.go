@@ -67,7 +67,7 @@ func receipt(n int, d delivery.Disposition, route delivery.Route) delivery.Recei
 	p := picture(n)
 	return delivery.Receipt{
 		Handle: p.Handle, Name: p.Name, Kind: content.KindImage, Origin: p.Origin, Disposition: d, Reason: delivery.ReasonFits,
-		Detail: "3024×1964 to 2000×1299", Route: route, Path: "openai-chat", Model: "gpt-99", Blob: p.Prepared, Tokens: 1234,
+		Detail: "3024×1964 to 2000×1299", Route: route, Path: "openai-chat", Model: "gpt-99", Blob: p.Prepared, Tokens: 1234, Partial: true,
 	}
 }
 

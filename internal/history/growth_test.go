@@ -7,9 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"testing"
 
 	"tote/internal/content"
+	"tote/internal/delivery"
 	"tote/internal/history"
 )
 
@@ -87,15 +89,23 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkResume500Pictures is what opening a session of 500 pictures reads.
+// heap is how many bytes live objects take.
+func heap() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// BenchmarkResume500Pictures is what opening a session of 500 pictures reads,
+// and how many bytes of heap it keeps.
 func BenchmarkResume500Pictures(b *testing.B) {
 	db := open(b)
 	must(b, history.Unsynced(b.Context(), db))
 	s := newSession(b, db)
 	fill(b, db, s, 500)
 	lane := history.Lane{Endpoint: fmt.Sprintf("%064d", 7)}
-	b.ReportAllocs()
-	for b.Loop() {
+	read := func() ([]content.Turn, map[content.Handle]delivery.LedgerEntry) {
 		turns, err := db.Load(b.Context(), s)
 		if err != nil || len(turns) != 500 {
 			b.Fatal(len(turns), err)
@@ -104,7 +114,17 @@ func BenchmarkResume500Pictures(b *testing.B) {
 		if err != nil || len(rows) != 1000 {
 			b.Fatal(len(rows), err)
 		}
+		return turns, rows
 	}
+	b.ReportAllocs()
+	for b.Loop() {
+		read()
+	}
+	before := heap()
+	turns, rows := read()
+	b.ReportMetric(heap()-before, "heap-B/session")
+	runtime.KeepAlive(turns)
+	runtime.KeepAlive(rows)
 }
 
 func BenchmarkReplay500Pictures(b *testing.B) {

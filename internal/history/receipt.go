@@ -49,12 +49,15 @@ type wireReceipt struct {
 	Model       string     `json:"m,omitempty"`
 	Blob        *wireBlob  `json:"b,omitempty"`
 	Tokens      int        `json:"c,omitempty"`
+	Partial     bool       `json:"q,omitempty"`
 }
 
 // encodeReceipt returns the body and the route. The route is apart because it
 // changes with the turn and alone makes no receipt a changed one.
 func encodeReceipt(r delivery.Receipt) (body, route string, err error) {
-	w := wireReceipt{Name: r.Name, Detail: r.Detail, Path: r.Path, Model: r.Model, Blob: toWireBlob(r.Blob), Tokens: r.Tokens}
+	w := wireReceipt{Name: r.Name, Detail: r.Detail, Path: r.Path, Model: r.Model, Blob: toWireBlob(r.Blob), Tokens: r.Tokens,
+		Partial: r.Partial,
+	}
 	if w.Kind, err = word(r.Kind); err != nil {
 		return "", "", err
 	}
@@ -81,7 +84,7 @@ func decodeReceipt(handle, body, route string) (delivery.Receipt, error) {
 	}
 	r := delivery.Receipt{
 		Handle: content.Handle(handle), Name: w.Name, Detail: w.Detail, Path: w.Path, Model: w.Model,
-		Blob: fromWireBlob(w.Blob), Tokens: w.Tokens,
+		Blob: fromWireBlob(w.Blob), Tokens: w.Tokens, Partial: w.Partial,
 	}
 	var err error
 	if r.Kind, err = unword[content.Kind]("kind", w.Kind); err != nil {

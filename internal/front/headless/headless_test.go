@@ -46,7 +46,7 @@ func TestPlain(t *testing.T) {
 	if got.code != headless.ExitAnswered || got.out != "an answer\n" {
 		t.Errorf("code %d, answer %q", got.code, got.out)
 	}
-	if !strings.HasPrefix(got.err, "image-1.png (a.png): the model got it as it is") || strings.Count(got.err, "\n") != 1 {
+	if !strings.HasPrefix(got.err, "image-1.png (a.png): goes to the model as it is") || strings.Count(got.err, "\n") != 1 {
 		t.Errorf("told %q", got.err)
 	}
 }

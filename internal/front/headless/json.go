@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"strconv"
 
 	"tote/internal/agent"
 	"tote/internal/content"
@@ -41,54 +40,13 @@ type jsonSession struct {
 
 func (f *jsonFront) session(id string) { f.put(jsonSession{"session", 1, id}) }
 
-type jsonOrigin struct {
-	Inlet  string `json:"inlet"`
-	Path   string `json:"path,omitempty"`
-	Chosen string `json:"chosen_by,omitempty"`
-}
-
-// jsonReceipt is a receipt as scripts read it.
 type jsonReceipt struct {
-	Type        string      `json:"type"`
-	ID          string      `json:"id"`
-	Request     int         `json:"request"`
-	Attempt     int         `json:"attempt"`
-	Label       string      `json:"label"`
-	Name        string      `json:"name"`
-	Kind        string      `json:"kind"`
-	Origin      *jsonOrigin `json:"origin"`
-	Disposition string      `json:"disposition"`
-	Reason      string      `json:"reason"`
-	Detail      string      `json:"detail"`
-	Route       string      `json:"route"`
-	Model       string      `json:"model"`
-	Path        string      `json:"path"`
-	MIME        string      `json:"mime"`
-	Bytes       int64       `json:"bytes"`
-	Width       int         `json:"width"`
-	Height      int         `json:"height"`
-	SHA256      string      `json:"sha256"`
-	Tokens      int         `json:"tokens"`
+	Type string `json:"type"`
+	agent.ReceiptRecord
 }
 
 func receiptLine(r delivery.Receipt, request, attempt int) jsonReceipt {
-	detail := r.Reason.User()
-	if r.Detail != "" {
-		detail += ": " + r.Detail
-	}
-	out := jsonReceipt{
-		Type: "receipt", ID: "r" + strconv.Itoa(request) + "-" + string(r.Handle), Request: request, Attempt: attempt,
-		Label: string(r.Handle), Name: r.Name, Kind: r.Kind.String(), Disposition: r.Disposition.String(), Reason: r.Reason.String(),
-		Detail: detail, Route: r.Route.String(), Model: r.Model, Path: r.Path, MIME: r.Blob.MIME, Bytes: r.Blob.Size,
-		Width: r.Blob.Width, Height: r.Blob.Height, Tokens: r.Tokens,
-	}
-	if !r.Blob.IsZero() {
-		out.SHA256 = r.Blob.Digest.String()
-	}
-	if r.Origin != (content.Origin{}) {
-		out.Origin = &jsonOrigin{Inlet: r.Origin.Inlet.String(), Path: r.Origin.Path, Chosen: r.Origin.Chooser.String()}
-	}
-	return out
+	return jsonReceipt{"receipt", agent.RecordOf(r, request, attempt)}
 }
 
 func (f *jsonFront) Accepted(agent.Accepted) {}

@@ -166,7 +166,7 @@ func PrintReceipts(list []Sent, s Streams) error {
 func Preview(list []delivery.Receipt, s Streams) (degraded bool, err error) {
 	enc := lines(s.Out)
 	for _, r := range list {
-		degraded = degraded || r.Disposition.Degraded()
+		degraded = degraded || r.Degraded()
 		if s.Format == JSON {
 			err = enc.Encode(receiptLine(r, 0, 0))
 		} else {

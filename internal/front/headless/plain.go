@@ -46,7 +46,7 @@ func (f *plainFront) Accepted(agent.Accepted) {}
 
 func (f *plainFront) Receipts(e agent.Receipts) {
 	for _, r := range e.List {
-		if r.Kind != content.KindText && !r.Disposition.Degraded() {
+		if r.Kind != content.KindText && !r.Degraded() {
 			f.note("%s", ReceiptLine(r))
 		}
 	}

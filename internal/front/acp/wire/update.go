@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"tote/internal/agent"
 	"tote/internal/front/acp/rpc"
 )
 
@@ -132,38 +133,7 @@ type InfoUpdate struct {
 
 // Meta is our own data on an object of the protocol.
 type Meta struct {
-	Receipts []Receipt `json:"tote/receipts"`
-}
-
-// Receipt says what was done with one block, with the same fields as a receipt
-// line of "tote run --json".
-type Receipt struct {
-	ID          string         `json:"id"`
-	Request     int            `json:"request"`
-	Attempt     int            `json:"attempt"`
-	Label       string         `json:"label"`
-	Name        string         `json:"name"`
-	Kind        string         `json:"kind"`
-	Origin      *ReceiptOrigin `json:"origin"`
-	Disposition string         `json:"disposition"`
-	Reason      string         `json:"reason"`
-	Detail      string         `json:"detail"`
-	Route       string         `json:"route"`
-	Model       string         `json:"model"`
-	Path        string         `json:"path"`
-	MIME        string         `json:"mime"`
-	Bytes       int64          `json:"bytes"`
-	Width       int            `json:"width"`
-	Height      int            `json:"height"`
-	SHA256      string         `json:"sha256"`
-	Tokens      int            `json:"tokens"`
-}
-
-// ReceiptOrigin says where the block came from.
-type ReceiptOrigin struct {
-	Inlet  string `json:"inlet"`
-	Path   string `json:"path,omitempty"`
-	Chosen string `json:"chosen_by,omitempty"`
+	Receipts []agent.ReceiptRecord `json:"tote/receipts"`
 }
 
 // Usage tells how many tokens of the context are used. It is not sent while the
