@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +21,7 @@ import (
 	"tote/internal/document/documenttest"
 	"tote/internal/front/headless"
 	"tote/internal/history"
+	"tote/internal/imaging/imagingtest"
 	"tote/internal/provider/providertest"
 )
 
@@ -148,13 +151,15 @@ func TestTheLaw(t *testing.T) {
 			rebuilt(t, p, s.ID(), handles)
 			f = p.prompt(s, prose("and now?"))
 			noRetry(t, f)
+			lost := loseBlob(p, s, "good.png")
 			p.stop()
 
 			p = w.start()
 			defer p.stop()
 			s = p.open(s.ID())
-			f = p.prompt(s, prose("and after a restart?"))
+			f = p.prompt(s, prose("and after a restart, without one of the files?"))
 			noRetry(t, f)
+			arrivedWithout(t, c, f, lost)
 			noPayload(t, w.database(), "mark-document")
 		})
 	}
@@ -188,6 +193,50 @@ func arrived(t *testing.T, c lawWorld, f *agenttest.Front) {
 	}
 	if pictures := slices.DeleteFunc(got.media, func(m medium) bool { return m.kind != content.KindImage }); len(pictures) != want {
 		t.Errorf("%d pictures reached the server, the receipts promise %d", len(pictures), want)
+	}
+}
+
+// loseBlob takes the stored bytes of an attachment away, as a disk may, and
+// returns its handle and its bytes.
+func loseBlob(p *process, s *agent.Session, name string) content.Attachment {
+	p.t.Helper()
+	for _, turn := range s.Turns() {
+		for _, m := range turn.Messages {
+			for _, b := range m.Blocks() {
+				a, ok := content.AttachmentOf(b)
+				if !ok || a.Name != name {
+					continue
+				}
+				for _, blob := range content.Blobs(b) {
+					if err := os.RemoveAll(filepath.Join(p.home, "data", "attachments", blob.Digest.String())); err != nil {
+						p.t.Fatal(err)
+					}
+				}
+				return a
+			}
+		}
+	}
+	p.t.Fatalf("no block is called %s", name)
+	return content.Attachment{}
+}
+
+// arrivedWithout checks that a lost attachment is told about where it would have
+// been sent.
+func arrivedWithout(t *testing.T, c lawWorld, f *agenttest.Front, lost content.Attachment) {
+	t.Helper()
+	if c.name != "as installed" && c.name != "strict server" {
+		return // it was not being sent
+	}
+	told := false
+	for _, e := range f.Events() {
+		if r, ok := e.(agent.Receipts); ok {
+			told = told || slices.ContainsFunc(r.List, func(x delivery.Receipt) bool {
+				return x.Handle == lost.Handle && x.Disposition.Degraded() && x.Reason == delivery.ReasonMissing
+			})
+		}
+	}
+	if !told {
+		t.Errorf("%s is gone from the store, and nobody is told", lost.Handle)
 	}
 }
 
@@ -296,4 +345,41 @@ func TestScriptsSeeTheLaw(t *testing.T) {
 			t.Errorf("no receipt for the %v", k)
 		}
 	}
+}
+
+// TestTheLawForTools has the backend read files of every kind with the real
+// tool: what it read arrives, or the result says why not.
+func TestTheLawForTools(t *testing.T) {
+	w := newWorld(t, `{"providers":{"p":{"kind":"offline","faults":{"tool_calls":[
+		{"name":"read","arguments":{"path":"a.png"}},{"name":"read","arguments":{"path":"a.pdf"}},{"name":"read","arguments":{"path":"a.wav"}},
+		{"name":"read","arguments":{"path":"cut.png"}},{"name":"read","arguments":{"path":"a.bin"}},{"name":"read","arguments":{"path":"a.txt"}},
+		{"name":"read","arguments":{"path":"nowhere"}},{"name":"no such tool","arguments":{}}]}}},
+		"agents":{"main":{"provider":"p","model":"offline"}}}`)
+	w.file("a.png", agenttest.PNG(24, 24, 1))
+	w.file("a.pdf", documenttest.PDF(1, "mark"))
+	w.file("a.wav", audiotest.WAV(50*time.Millisecond, 300))
+	w.file("cut.png", imagingtest.Truncated(imagingtest.Screenshot(160, 100, 1)))
+	w.file("a.bin", []byte("\x00\x01\x02\xff"))
+	w.file("a.txt", []byte("mark"))
+	p := w.start()
+	defer p.stop()
+	f := p.prompt(p.create(), prose("read them"))
+	want := []delivery.Disposition{delivery.Inline, delivery.Inline, delivery.Inline, delivery.Placeholder, delivery.Placeholder, delivery.Inline, delivery.Inline, delivery.Inline}
+	var got []delivery.Disposition
+	finished := 0
+	for _, e := range f.Events() {
+		if _, ok := e.(agent.ToolFinished); ok {
+			finished++
+		}
+		rs, _ := e.(agent.Receipts) // anything else has none
+		for _, r := range rs.List {
+			if r.Route == delivery.RouteResult {
+				got = append(got, r.Disposition)
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" || finished != len(want) {
+		t.Errorf("%d calls ended; results (-want +got):\n%s", finished, diff)
+	}
+	checkSight(t, f.Shown(), 1)
 }
