@@ -130,7 +130,7 @@ func badFiles(t *testing.T, w *world) []bad {
 	}
 	raster := []fate{arrives}
 	out := []bad{
-		{"B01", file("noise.png", agenttest.PNG(1150, 1150, 3)), raster},
+		{"B01", file("noise.png", agenttest.PNG(760, 760, 3)), raster},
 		{"B03", file("long.png", imagingtest.PNG(imagingtest.Corners(200, 9000))), raster},
 		{"B04a", file("x.jpeg", []byte("hello")), []fate{itself}},
 		{"B04b", asPicture(std([]byte("hello")), "image/jpeg"), []fate{stub}},
