@@ -1,8 +1,10 @@
 package agent_test
 
 import (
+	"runtime"
 	"testing"
 
+	"tote/internal/agent"
 	"tote/internal/agent/agenttest"
 )
 
@@ -19,4 +21,44 @@ func BenchmarkPrompt(b *testing.B) {
 		bench.Front.Forget()
 		bench.Provider.Trim()
 	}
+}
+
+// BenchmarkOpen500Pictures opens a session of 500 pictures over a database in
+// memory: what the agent adds to reading it, and how many bytes of heap an open
+// session keeps.
+func BenchmarkOpen500Pictures(b *testing.B) {
+	bench := agenttest.New(b, agenttest.Options{})
+	for i := range 50 {
+		var prompt []any
+		for j := range 10 {
+			prompt = append(prompt, agenttest.PNG(20, 20, uint64(i*10+j)))
+		}
+		bench.Must(b.Context(), prompt...)
+		bench.Front.Forget()
+		bench.Provider.Trim()
+	}
+	id := bench.Session.ID()
+	open := func() *agent.Session {
+		s, err := bench.Agent.Open(b.Context(), id, "", "", nil)
+		if err != nil || len(s.Turns()) != 50 {
+			b.Fatal(err)
+		}
+		return s
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		open()
+	}
+	before := heap()
+	s := open()
+	b.ReportMetric(heap()-before, "heap-B/session")
+	runtime.KeepAlive(s)
+}
+
+// heap is how many bytes live objects take.
+func heap() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
 }
