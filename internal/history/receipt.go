@@ -55,7 +55,8 @@ type wireReceipt struct {
 // encodeReceipt returns the body and the route. The route is apart because it
 // changes with the turn and alone makes no receipt a changed one.
 func encodeReceipt(r delivery.Receipt) (body, route string, err error) {
-	w := wireReceipt{Name: r.Name, Detail: r.Detail, Path: r.Path, Model: r.Model, Blob: toWireBlob(r.Blob), Tokens: r.Tokens,
+	w := wireReceipt{
+		Name: r.Name, Detail: r.Detail, Path: r.Path, Model: r.Model, Blob: toWireBlob(r.Blob), Tokens: r.Tokens,
 		Partial: r.Partial,
 	}
 	if w.Kind, err = word(r.Kind); err != nil {
