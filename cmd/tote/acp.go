@@ -98,7 +98,7 @@ func (h host) Workspace(ctx context.Context, cwd string) (acp.Workspace, error) 
 	}
 	l := w.Loaded()
 	out := acp.Workspace{
-		Agent: w.Agent(), Default: name, Notices: append(notices, w.Withheld()...),
+		Agent: w.Agent(), Default: name, Notices: append(notices, w.Notices()...),
 		Settings: acp.Settings{Echo: string(l.Config.ACP.Echo), UnknownBlocks: string(l.Config.ACP.UnknownBlocks)},
 		Choices:  func(ctx context.Context) ([]acp.Choice, error) { return choices(ctx, w) },
 	}

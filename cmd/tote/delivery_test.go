@@ -83,7 +83,7 @@ func TestEveryKindArrivesOrIsReported(t *testing.T) {
 	}
 	out := r.tote(args...).want(0)
 	for label, want := range map[string]string{
-		"image-1.png": "shrunk", "image-2.jpg": "shrunk", "image-3.png": "path", "resource-1.svg": "inline",
+		"image-1.png": "shrunk", "image-2.jpg": "converted", "image-3.png": "path", "resource-1.svg": "inline",
 		"resource-2.txt": "inline", "text-1": "inline",
 	} {
 		if got := out.receipt(label).str("disposition"); got != want {

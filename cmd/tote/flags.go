@@ -27,6 +27,8 @@ type flags struct {
 	json            bool
 	// common to those that choose a model
 	agent, model, mode string
+	// help prints the help text.
+	help func()
 }
 
 func newFlags(e environment, name, args, help string) *flags {
@@ -35,13 +37,29 @@ func newFlags(e environment, name, args, help string) *flags {
 	f.StringVar(&f.home, "home", "", "`folder` for everything tote keeps; absolute (TOTE_HOME)")
 	f.StringVar(&f.file, "config", "", "configuration `file` (TOTE_CONFIG)")
 	f.StringVar(&f.cwd, "cwd", "", "working `folder`")
-	f.Usage = func() {
-		say(e.stdout, "Usage: tote %s [FLAGS] %s\n\n%s\n\nFlags:", name, args, help)
-		f.SetOutput(e.stdout)
-		f.PrintDefaults()
-		f.SetOutput(io.Discard)
+	f.Usage = func() {} // parse shows the help, and only where it was asked for
+	f.help = func() {
+		say(e.stdout, "%s\n\n%s\n\nFlags:", strings.TrimSpace("Usage: tote "+name+" [FLAGS] "+args), help)
+		f.VisitAll(func(x *flag.Flag) { say(e.stdout, "%s", describe(x)) })
 	}
 	return f
+}
+
+// describe is one line of help: a name with the dashes that it is written with,
+// what it takes, and what it means.
+func describe(x *flag.Flag) string {
+	takes, usage := flag.UnquoteUsage(x)
+	name := "--" + x.Name
+	if len(x.Name) == 1 {
+		name = "-" + x.Name
+	}
+	if takes != "" {
+		name += " " + strings.ToUpper(takes)
+	}
+	if x.DefValue != "" && x.DefValue != "false" && x.DefValue != "0" && x.DefValue != "0s" {
+		usage += " (default " + x.DefValue + ")"
+	}
+	return fmt.Sprintf("  %-24s %s", name, usage)
 }
 
 func (f *flags) withJSON() *flags {
@@ -51,7 +69,7 @@ func (f *flags) withJSON() *flags {
 
 func (f *flags) withModel() *flags {
 	f.StringVar(&f.agent, "agent", "", "`name` of an agent of the configuration")
-	f.StringVar(&f.model, "model", "", "`PROVIDER/MODEL`, split at the first slash")
+	f.StringVar(&f.model, "model", "", "`provider/model`, split at the first slash")
 	return f
 }
 
@@ -61,6 +79,7 @@ func (f *flags) parse(args []string) (rest []string, code int, done bool) {
 	for {
 		err := f.Parse(args)
 		if errors.Is(err, flag.ErrHelp) {
+			f.help()
 			return nil, headless.ExitAnswered, true
 		}
 		if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"tote/internal/agent"
 	"tote/internal/app"
@@ -32,8 +34,8 @@ func cmdRun(ctx context.Context, e environment, args []string) int {
 	session := f.String("session", "", "continue the session with this `id`")
 	cont := f.Bool("continue", false, "continue the newest session of this folder")
 	strict := f.Bool("strict", false, "do not answer with less than was handed over")
-	timeout := f.Duration("timeout", 0, "give up after this `time`, for example 5m")
-	f.StringVar(&f.mode, "mode", "", "permissions: `ask`, edits, plan or full")
+	timeout := f.Duration("timeout", 0, "give up after this `time`: 90s, 5m")
+	f.StringVar(&f.mode, "mode", "", "permission `mode`: ask, edits, plan or full")
 	rest, code, done := f.parse(args)
 	if done {
 		return code
@@ -77,7 +79,7 @@ func cmdRun(ctx context.Context, e environment, args []string) int {
 	if e.inTerminal && !usedStdin {
 		streams.Terminal = e.stdin
 	}
-	return headless.Run(ctx, headless.Turn{Session: s, Sources: sources, Strict: *strict, Notices: ws.Withheld()}, streams)
+	return headless.Run(ctx, headless.Turn{Session: s, Sources: sources, Strict: *strict, Notices: ws.Notices()}, streams)
 }
 
 func closeApp(a *app.App, e environment) {
@@ -165,7 +167,7 @@ func (f *flags) sources(cwd string, rest, files []string) (out []content.Source,
 			out = append(out, content.Source{Payload: content.Bytes{Data: b}, Inlet: content.InletStdin, Chooser: content.ChosenByUser})
 			continue
 		}
-		if err := readable(cwd, name); err != nil {
+		if err := readable(cwd, flag, name); err != nil {
 			return nil, usedStdin, err
 		}
 		out = append(out, content.Source{Payload: content.Path{Path: name}, Inlet: content.InletFlag, Chooser: content.ChosenByUser})
@@ -178,6 +180,9 @@ func (f *flags) sources(cwd string, rest, files []string) (out []content.Source,
 		}
 		if len(b) == maxStdin {
 			return nil, usedStdin, misuse("the prompt on standard input is over %s; attach it with -a -", headless.Size(ingest.DefaultLimit))
+		}
+		if !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
+			return nil, usedStdin, misuse("the prompt on standard input is not text; attach it with -a -")
 		}
 		text = string(b)
 	}
@@ -195,7 +200,7 @@ func (f *flags) sources(cwd string, rest, files []string) (out []content.Source,
 // readable checks that a file of the command line is there and can be read, in
 // any spelling that the inlet resolves. A pipe or a device is no file: reading
 // one may wait for ever, which only "-" asks for.
-func readable(cwd, name string) error {
+func readable(cwd, flag, name string) error {
 	path := name
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cwd, path)
@@ -207,26 +212,26 @@ func readable(cwd, name string) error {
 		case ok:
 			path = found
 		case errors.Is(err, os.ErrPermission):
-			return misuse("-a %s: permission denied", name)
+			return misuse("%s%s: permission denied", flag, name)
 		default:
-			return misuse("-a %s: there is no such file", name)
+			return misuse("%s%s: there is no such file", flag, name)
 		}
 		if info, err = os.Stat(path); err != nil {
-			return misuse("-a %s: it cannot be read", name)
+			return misuse("%s%s: it cannot be read", flag, name)
 		}
 	}
 	switch {
 	case info.IsDir():
-		return misuse("-a %s: it is a folder", name)
+		return misuse("%s%s: it is a folder", flag, name)
 	case !info.Mode().IsRegular():
-		return misuse("-a %s: it is not a regular file; -a - attaches standard input", name)
+		return misuse("%s%s: it is not a regular file; -a - attaches standard input", flag, name)
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrPermission) {
-		return misuse("-a %s: permission denied", name)
+		return misuse("%s%s: permission denied", flag, name)
 	}
 	if err != nil {
-		return misuse("-a %s: it cannot be read", name)
+		return misuse("%s%s: it cannot be read", flag, name)
 	}
 	return f.Close()
 }
