@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 
+	"tote/internal/config"
+	"tote/internal/content"
 	"tote/internal/front/headless"
 )
 
@@ -25,11 +28,11 @@ func cmdAttach(ctx context.Context, e environment, args []string) int {
 	if err != nil {
 		return f.fail(err)
 	}
-	sources, _, err := f.sources(cwd, nil, rest)
+	defer closeApp(a, e)
+	sources, wrong, err := f.files(cwd, rest)
 	if err != nil {
 		return f.fail(err)
 	}
-	defer closeApp(a, e)
 	ws, err := a.Workspace(ctx, cwd)
 	if err != nil {
 		return f.fail(err)
@@ -52,8 +55,29 @@ func cmdAttach(ctx context.Context, e environment, args []string) int {
 	if err != nil {
 		return f.fail(err)
 	}
+	if wrong {
+		return headless.ExitUsage
+	}
 	if *strict && degraded {
 		return headless.ExitDegraded
 	}
 	return headless.ExitAnswered
+}
+
+// files turns arguments into sources. A file that cannot be read is told about,
+// and the others are looked at all the same; wrong says that there was one.
+func (f *flags) files(cwd string, names []string) (out []content.Source, wrong bool, err error) {
+	for _, name := range names {
+		got, _, err := f.sources(cwd, "", nil, []string{name})
+		switch {
+		case errors.Is(err, config.ErrUsage):
+			f.fail(err)
+			wrong = true
+		case err != nil:
+			return nil, false, err
+		default:
+			out = append(out, got...)
+		}
+	}
+	return out, wrong, nil
 }

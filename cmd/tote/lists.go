@@ -63,7 +63,11 @@ func cmdModels(ctx context.Context, e environment, args []string) int {
 	}
 	rows := make([]headless.Row, 0, len(choices))
 	for _, c := range choices {
-		rows = append(rows, row(c))
+		r := row(c)
+		if p := ws.KeyProblem(c.Provider); r.Problem == "" && p != "" {
+			r.Problem = p
+		}
+		rows = append(rows, r)
 	}
 	if err := headless.Models(rows, f.streams()); err != nil {
 		return f.fail(err)

@@ -86,6 +86,7 @@ func commands() []command {
 		{"acp", "serve an editor on standard input and output", cmdACP},
 		{"attach", "say what would happen to files, without sending anything", cmdAttach},
 		{"models", "list the agents and what is known about them", cmdModels},
+		{"probe", "ask a model whether it sees pictures, and remember the answer", cmdProbe},
 		{"sessions", "list sessions", cmdSessions},
 		{"receipts", "say what was sent in a session", cmdReceipts},
 		{"trust", "trust, list or distrust project folders", cmdTrust},

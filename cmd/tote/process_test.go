@@ -209,7 +209,7 @@ func TestTimeout(t *testing.T) {
 	if e := out.lines("error"); len(e) != 1 || e[0].str("kind") != "timeout" || !strings.Contains(e[0].str("message"), "300ms") {
 		t.Errorf("error lines: %v", e)
 	}
-	if d := out.lines("done"); len(d) != 1 || d[0].str("stop_reason") != "cancelled" {
+	if d := out.lines("done"); len(d) != 1 || d[0].str("stop_reason") != "failed" {
 		t.Errorf("done lines: %v", d)
 	}
 }

@@ -50,7 +50,7 @@ func cmdRun(ctx context.Context, e environment, args []string) int {
 	if err != nil {
 		return f.fail(err)
 	}
-	sources, usedStdin, err := f.sources(cwd, rest, files)
+	sources, usedStdin, err := f.sources(cwd, "-a ", rest, files)
 	if err != nil {
 		return f.fail(err)
 	}
@@ -146,7 +146,7 @@ const maxStdin = ingest.DefaultLimit + 1
 
 // sources turns the command line into what is handed over, files first. A file
 // that is missing is the user's mistake: nothing is sent.
-func (f *flags) sources(cwd string, rest, files []string) (out []content.Source, usedStdin bool, err error) {
+func (f *flags) sources(cwd, spelt string, rest, files []string) (out []content.Source, usedStdin bool, err error) {
 	stdin := func(what string) ([]byte, error) {
 		if usedStdin {
 			return nil, misuse("standard input can be read once, for the prompt or for one attachment")
@@ -167,7 +167,7 @@ func (f *flags) sources(cwd string, rest, files []string) (out []content.Source,
 			out = append(out, content.Source{Payload: content.Bytes{Data: b}, Inlet: content.InletStdin, Chooser: content.ChosenByUser})
 			continue
 		}
-		if err := readable(cwd, flag, name); err != nil {
+		if err := readable(cwd, spelt, name); err != nil {
 			return nil, usedStdin, err
 		}
 		out = append(out, content.Source{Payload: content.Path{Path: name}, Inlet: content.InletFlag, Chooser: content.ChosenByUser})
@@ -200,7 +200,7 @@ func (f *flags) sources(cwd string, rest, files []string) (out []content.Source,
 // readable checks that a file of the command line is there and can be read, in
 // any spelling that the inlet resolves. A pipe or a device is no file: reading
 // one may wait for ever, which only "-" asks for.
-func readable(cwd, flag, name string) error {
+func readable(cwd, spelt, name string) error {
 	path := name
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(cwd, path)
@@ -212,26 +212,26 @@ func readable(cwd, flag, name string) error {
 		case ok:
 			path = found
 		case errors.Is(err, os.ErrPermission):
-			return misuse("%s%s: permission denied", flag, name)
+			return misuse("%s%s: permission denied", spelt, name)
 		default:
-			return misuse("%s%s: there is no such file", flag, name)
+			return misuse("%s%s: there is no such file", spelt, name)
 		}
 		if info, err = os.Stat(path); err != nil {
-			return misuse("%s%s: it cannot be read", flag, name)
+			return misuse("%s%s: it cannot be read", spelt, name)
 		}
 	}
 	switch {
 	case info.IsDir():
-		return misuse("%s%s: it is a folder", flag, name)
+		return misuse("%s%s: it is a folder", spelt, name)
 	case !info.Mode().IsRegular():
-		return misuse("%s%s: it is not a regular file; -a - attaches standard input", flag, name)
+		return misuse("%s%s: it is not a regular file; \"%s-\" attaches standard input", spelt, name, spelt)
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrPermission) {
-		return misuse("%s%s: permission denied", flag, name)
+		return misuse("%s%s: permission denied", spelt, name)
 	}
 	if err != nil {
-		return misuse("%s%s: it cannot be read", flag, name)
+		return misuse("%s%s: it cannot be read", spelt, name)
 	}
 	return f.Close()
 }

@@ -174,13 +174,13 @@ func TestTrustTakesEffect(t *testing.T) {
 	p := newPlace(t)
 	p.write(p.projectFile(), `{"agents": {"evil": {"provider": "offline", "model": "m"}}, "default_agent": "evil", "permissions": {"mode": "full"}}`)
 	w := p.workspace(p.open(config.Overlay{}))
-	if n := w.Withheld(); len(n) != 1 || w.Loaded().Config.Permissions.Mode == config.ModeFull {
+	if n := w.Notices(); len(n) != 1 || w.Loaded().Config.Permissions.Mode == config.ModeFull {
 		t.Fatalf("before trust: %v, mode %s", n, w.Loaded().Config.Permissions.Mode)
 	}
 	if err := w.TrustProject(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := w.Withheld(); len(n) != 0 || w.Loaded().Config.Permissions.Mode != config.ModeFull {
+	if n := w.Notices(); len(n) != 0 || w.Loaded().Config.Permissions.Mode != config.ModeFull {
 		t.Errorf("after trust: %v, mode %s", n, w.Loaded().Config.Permissions.Mode)
 	}
 	// The command line beats the file.

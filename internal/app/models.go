@@ -229,3 +229,44 @@ func (w *Workspace) Offers() []config.Offer {
 	}
 	return config.Offers(env)
 }
+
+// Probe asks the model of an agent whether it sees pictures, and keeps the
+// answer. What was learned before is dropped first, since the user wants to
+// know anew.
+func (w *Workspace) Probe(ctx context.Context, name string) (delivery.Answer, agent.Model, error) {
+	if err := w.Forget(ctx, name); err != nil {
+		return delivery.Unknown, agent.Model{}, err
+	}
+	m, err := w.Model(ctx, name)
+	if err != nil {
+		return delivery.Unknown, m, err
+	}
+	answer, err := w.agent.Probe(ctx, m)
+	return answer, m, err
+}
+
+// Forget drops what was learned about the endpoint of an agent.
+func (w *Workspace) Forget(ctx context.Context, name string) error {
+	m, err := w.Model(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := w.db.ForgetEndpoint(ctx, m.Profile.Endpoint); err != nil {
+		return fmt.Errorf("forget what is known about %s: %w", m.Name, err)
+	}
+	return nil
+}
+
+// KeyProblem says what keeps an agent's provider from having its key, "" for
+// nothing.
+func (w *Workspace) KeyProblem(name string) string {
+	cfg := w.Loaded().Config
+	p, err := cfg.Provider(name)
+	if err != nil {
+		return ""
+	}
+	if _, err := p.Key(w.app.o.Config.Env); err != nil {
+		return err.Error()
+	}
+	return ""
+}

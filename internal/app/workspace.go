@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -160,8 +162,24 @@ func (w *Workspace) Reload(context.Context) ([]delivery.Notice, error) {
 	return notices, nil
 }
 
-// Withheld says what of the project's files waits for trust.
-func (w *Workspace) Withheld() []delivery.Notice { return withheldNotice(w.Loaded()) }
+// Notices says what a user should know of the configuration before a turn: what
+// of the project waits for trust, and what has no effect.
+func (w *Workspace) Notices() []delivery.Notice {
+	l := w.Loaded()
+	out := withheldNotice(l)
+	if names := slices.Sorted(maps.Keys(l.Config.MCPServers)); len(names) > 0 {
+		out = append(out, delivery.Notice{
+			Severity: delivery.SeverityWarning, Title: "MCP servers are not started by this version: " + strings.Join(names, ", "),
+		})
+	}
+	if n := len(l.Config.Agents); n > 2 && l.Config.DefaultAgent == offlineAgent {
+		out = append(out, delivery.Notice{
+			Severity: delivery.SeverityInfo, Title: "the offline stand-in answers: none of the configured agents is the default",
+			Detail: "set default_agent, or choose with --agent",
+		})
+	}
+	return out
+}
 
 func withheldNotice(l config.Loaded) []delivery.Notice {
 	if len(l.Withheld) == 0 {

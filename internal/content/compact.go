@@ -26,7 +26,7 @@ func attached(kind string, a Attachment) string {
 	}
 	s := "[attached " + kind + ": " + string(a.Handle)
 	if mime != "" {
-		s += " (" + mime + ")"
+		s += " (" + Clean(mime) + ")"
 	}
 	return s + "]"
 }

@@ -112,7 +112,8 @@ type Placement struct {
 	Bridge bool
 	// MergeRoles: two messages of the same role may not follow each other.
 	MergeRoles bool
-	// DocumentNeedsText: a document needs a text part in its message.
+	// DocumentNeedsText: a document needs a text part in its message. The
+	// label that stands before every document is one, so nothing is added.
 	DocumentNeedsText bool
 	// NoReasoning: reasoning of earlier turns is not sent back.
 	NoReasoning bool

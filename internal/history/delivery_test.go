@@ -204,12 +204,12 @@ func TestVerdicts(t *testing.T) {
 	want[0].Accepted, want[0].Reason, want[0].Created = false, "changed its mind", at.Add(time.Minute)
 	must(t, db.SaveVerdict(ctx, want[0]))
 	check(start, want[1], want[0])
-	must(t, db.ForgetVerdicts(ctx, "e"))
+	must(t, db.ForgetEndpoint(ctx, "e"))
 	check(start)
 	if got, err := db.Verdicts(ctx, "f", start); err != nil || len(got) != 1 {
 		t.Errorf("verdicts of the other endpoint: %+v, %v", got, err)
 	}
-	must(t, db.ForgetVerdicts(ctx, "never seen"))
+	must(t, db.ForgetEndpoint(ctx, "never seen"))
 	if err := db.SaveVerdict(ctx, history.Verdict{}); err == nil {
 		t.Error("a verdict without an endpoint was stored")
 	}
@@ -243,6 +243,13 @@ func TestEvidenceAndLimits(t *testing.T) {
 	}
 	if err := db.SaveLimit(ctx, "e", "", 1); err == nil {
 		t.Error("a limit without a name was stored")
+	}
+	must(t, db.ForgetEndpoint(ctx, "e"))
+	if got, err := db.Evidence(ctx, "e"); err != nil || len(got) != 0 {
+		t.Errorf("evidence of a forgotten endpoint: %+v, %v", got, err)
+	}
+	if got, err := db.Limits(ctx, "e"); err != nil || len(got) != 0 {
+		t.Errorf("limits of a forgotten endpoint: %v, %v", got, err)
 	}
 }
 

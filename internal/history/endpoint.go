@@ -115,11 +115,18 @@ func (db *DB) Verdicts(ctx context.Context, endpoint string, now time.Time) ([]V
 	return out, err
 }
 
-// ForgetVerdicts drops all verdicts of an endpoint.
-func (db *DB) ForgetVerdicts(ctx context.Context, endpoint string) error {
-	return db.onEndpoint(ctx, "forget verdicts", endpoint, func(tx *sql.Tx, ep int64) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM verdict WHERE endpoint = ?", ep)
-		return err
+// ForgetEndpoint drops all that was learned of an endpoint: verdicts, evidence and
+// limits.
+func (db *DB) ForgetEndpoint(ctx context.Context, endpoint string) error {
+	return db.onEndpoint(ctx, "forget an endpoint", endpoint, func(tx *sql.Tx, ep int64) error {
+		for _, q := range []string{
+			"DELETE FROM verdict WHERE endpoint = ?", "DELETE FROM evidence WHERE endpoint = ?", "DELETE FROM learned WHERE endpoint = ?",
+		} {
+			if _, err := tx.ExecContext(ctx, q, ep); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

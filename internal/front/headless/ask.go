@@ -3,6 +3,7 @@ package headless
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,9 @@ import (
 	"tote/internal/agent"
 	"tote/internal/delivery"
 )
+
+// errNobody: there is no terminal, so the model is told that nobody was asked.
+var errNobody = errors.New("there is no terminal to ask at")
 
 // asker asks a person at a terminal. Without one every question is denied.
 type asker struct {
@@ -19,7 +23,7 @@ type asker struct {
 
 func (a asker) ask(ctx context.Context, q agent.Question) (agent.Permit, error) {
 	if a.in == nil {
-		return agent.PermitDeny, nil
+		return agent.PermitDeny, errNobody
 	}
 	target := q.Request.Path
 	if target == "" {

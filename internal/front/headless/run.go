@@ -77,7 +77,7 @@ func turn(ctx context.Context, t Turn, f front) int {
 	switch {
 	case errors.Is(err, agent.ErrStrict):
 		f.fail(Explain(err))
-		f.done(content.StopCancelled)
+		f.done(content.StopFailed)
 		return ExitDegraded
 	case err != nil:
 		f.fail(Explain(err))
@@ -85,7 +85,7 @@ func turn(ctx context.Context, t Turn, f front) int {
 		return ExitFailed
 	case result.Stop == content.StopCancelled && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		f.fail(Problem{Kind: "timeout", Message: oneLine(context.Cause(ctx).Error()), Hint: "allow more time with --timeout"})
-		f.done(result.Stop)
+		f.done(content.StopFailed)
 		return ExitFailed
 	case result.Stop == content.StopCancelled:
 		f.done(result.Stop)
