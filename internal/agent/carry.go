@@ -166,9 +166,6 @@ func (t *turn) load(b content.Blob) (string, bool) {
 // under replayed/, and lies also where the conversation named it before: the
 // model may still use that path.
 func (t *turn) stage(ctx context.Context, h content.Handle, b content.Blob, r *delivery.Results) (again bool) {
-	if t.lost(b) {
-		return true
-	}
 	names := []string{string(h)}
 	if t.s.restored[h] {
 		names = append(names, "replayed/"+string(h))
@@ -177,7 +174,7 @@ func (t *turn) stage(ctx context.Context, h content.Handle, b content.Blob, r *d
 		path, err := t.s.a.o.Stager.Stage(ctx, t.s.ID(), name, b)
 		if err != nil {
 			delete(r.Paths, h)
-			return false // Settle falls to a line
+			return t.lost(b) // else Settle falls to a line
 		}
 		r.Paths[h] = path
 	}

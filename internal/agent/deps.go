@@ -176,6 +176,9 @@ type Policy struct {
 	Budgets delivery.Budgets
 	// MaxSteps bounds the requests of one turn: 0 takes DefaultMaxSteps.
 	MaxSteps int
+	// MaxSends bounds the sendings of one request below delivery.MaxSends: 0
+	// takes that.
+	MaxSends int
 }
 
 // DefaultMaxSteps is how many requests one turn may take.

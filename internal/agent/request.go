@@ -32,6 +32,8 @@ type request struct {
 	// remembered when a smaller one was answered.
 	limit int64
 	size  int64
+	// said is what the backend said of the last failure, for a notice.
+	said string
 }
 
 // ask sends one request until it is answered or nothing helps any more. The
@@ -53,6 +55,9 @@ func (t *turn) ask(ctx context.Context) (*answer, error) {
 		if step == delivery.StepEvict && ready.body.Len() >= r.size {
 			return nil, r.first // nothing was left to give way: never the same again
 		}
+		if step == delivery.StepEvict {
+			t.notice(delivery.SeverityWarning, "the backend did not take a request of that size", "trying again with less"+r.said)
+		}
 		r.size = ready.body.Len()
 		got, failure := t.try(ctx, r, ready, step)
 		if failure == nil {
@@ -62,7 +67,7 @@ func (t *turn) ask(ctx context.Context) (*answer, error) {
 			t.usage = t.usage.Plus(got.usage)
 			return got, failure
 		}
-		action := delivery.Next(r.attempts)
+		action := t.next(r)
 		if action == delivery.ActAccept {
 			return t.accept(ctx, r, ready, got)
 		}
@@ -73,6 +78,18 @@ func (t *turn) ask(ctx context.Context) (*answer, error) {
 		step = t.recover(r, ready, action, failure)
 		t.void(r, got, failure)
 	}
+}
+
+// next is what recovery does, within the user's own bound on sendings.
+func (t *turn) next(r *request) delivery.Action {
+	action := delivery.Next(r.attempts)
+	if t.policy.MaxSends == 0 || len(r.attempts) < t.policy.MaxSends || action == delivery.ActFail {
+		return action
+	}
+	if r.buffered != nil {
+		return delivery.ActAccept
+	}
+	return delivery.ActFail
 }
 
 // try sends a request once. A failure, also a picture that was dropped, becomes
@@ -112,7 +129,7 @@ func (t *turn) ready(ctx context.Context, r *request) (settled, error) {
 		}
 	}
 	for _, x := range ready.receipts {
-		if x.Route == delivery.RoutePrompt && x.Disposition.Degraded() {
+		if x.Route == delivery.RoutePrompt && x.Degraded() {
 			t.degraded = true
 		}
 	}
@@ -183,18 +200,18 @@ func (t *turn) void(r *request, got *answer, e *provider.Error) {
 	if got != nil {
 		message, got.withdrawn = got.id, true
 	}
-	said := ""
+	r.said = ""
 	if e.Message != "" {
-		said = "; it said: " + e.Message
+		r.said = "; it said: " + e.Message
 	}
 	t.front.Voided(Voided{Message: message, Attempt: len(r.attempts) + 1, Reason: reason})
 	switch last := r.attempts[len(r.attempts)-1]; last.Failure.Kind {
 	case delivery.FailDropped:
 		t.notice(delivery.SeverityWarning, "the backend reports that it saw no picture", "sending the same request again")
 	case delivery.FailRefused:
-		t.notice(delivery.SeverityWarning, "the backend refused the request with "+t.names(r.suspects), "trying again without"+said)
+		t.notice(delivery.SeverityWarning, "the backend refused the request with "+t.names(r.suspects), "trying again without"+r.said)
 	case delivery.FailTooLarge, delivery.FailUpload, delivery.FailOverflow:
-		t.notice(delivery.SeverityWarning, "the backend did not take a request of that size", "trying again with less"+said)
+		// It is told when there is less to send.
 	case delivery.FailNone, delivery.FailCancelled, delivery.FailAuth, delivery.FailBilling, delivery.FailPermission,
 		delivery.FailRateLimit, delivery.FailSchema, delivery.FailServer, delivery.FailNetwork, delivery.FailStream,
 		delivery.FailProtocol:

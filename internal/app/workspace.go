@@ -208,7 +208,7 @@ func (w *Workspace) policy() agent.Policy {
 	defer w.mu.Unlock()
 	c := w.loaded.Config
 	p := agent.Policy{
-		Rules: w.rules, MaxSteps: c.Limits.MaxSteps,
+		Rules: w.rules, MaxSteps: c.Limits.MaxSteps, MaxSends: c.Limits.MaxSends,
 		Budgets: delivery.Budgets{
 			Picture: int64(c.Limits.PictureBytes), History: int64(c.Limits.HistoryBytes),
 			Request: int64(c.Limits.RequestBytes), Text: int64(c.Limits.InlineTextBytes),

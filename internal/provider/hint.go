@@ -30,7 +30,7 @@ func (c *Client) hint(e *Error) string {
 	case delivery.FailTooLarge, delivery.FailUpload:
 		return "send fewer or smaller attachments"
 	case delivery.FailOverflow:
-		return "start a new session or compact this one"
+		return "start a new session, or attach less"
 	case delivery.FailNetwork:
 		return c.networkHint(e.Err)
 	case delivery.FailProtocol:

@@ -9,13 +9,6 @@ import (
 	"tote/internal/front/acp/rpc"
 )
 
-// hinted is an error that knows what the user can do.
-type hinted interface {
-	error
-	Kind() string
-	UserHint() string
-}
-
 // failure turns an error of the agent into one that the client shows: a sentence,
 // and in the data what kind of failure it is and what can be done about it.
 func failure(err error) error {
@@ -28,14 +21,12 @@ func failure(err error) error {
 	case errors.Is(err, ErrNoSession), errors.Is(err, agent.ErrClosed):
 		return rpc.Errorf(rpc.CodeNotFound, "session not found")
 	}
+	kind, message, hint := agent.Explain(err)
 	data := struct {
 		Kind string `json:"kind"`
 		Hint string `json:"hint,omitempty"`
-	}{Kind: "failed"}
-	if h, ok := errors.AsType[hinted](err); ok {
-		data.Kind, data.Hint = h.Kind(), h.UserHint()
-	}
-	text := rpc.Clip(strings.Join(strings.Fields(err.Error()), " "), 500)
+	}{kind, hint}
+	text := rpc.Clip(strings.Join(strings.Fields(message), " "), 500)
 	if data.Hint != "" {
 		text += "; " + data.Hint
 	}
