@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -37,7 +36,7 @@ func cmdACP(ctx context.Context, e environment, args []string) int {
 		return f.fail(err)
 	}
 	defer closeApp(a, e)
-	var log io.Writer = e.stderr
+	log := e.stderr
 	if *logFile != "" {
 		if err := os.MkdirAll(filepath.Dir(*logFile), 0o700); err != nil {
 			return f.fail(fmt.Errorf("open the log: %w", err))

@@ -67,17 +67,15 @@ func cmdAttach(ctx context.Context, e environment, args []string) int {
 // files turns arguments into sources. A file that cannot be read is told about,
 // and the others are looked at all the same; wrong says that there was one.
 func (f *flags) files(cwd string, names []string) (out []content.Source, wrong bool, err error) {
+	in := input{f: f, cwd: cwd}
 	for _, name := range names {
-		got, _, err := f.sources(cwd, "", nil, []string{name})
-		switch {
+		switch err := in.attach(name); {
 		case errors.Is(err, config.ErrUsage):
 			f.fail(err)
 			wrong = true
 		case err != nil:
 			return nil, false, err
-		default:
-			out = append(out, got...)
 		}
 	}
-	return out, wrong, nil
+	return in.out, wrong, nil
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"image"
 	_ "image/jpeg"
@@ -28,13 +26,13 @@ func pictures(t *testing.T, r *p.Recorder) [][]byte {
 	return got
 }
 
-func size(t *testing.T, data []byte) (w, h int, format string) {
+func size(t *testing.T, data []byte) (w, h int) {
 	t.Helper()
-	c, format, err := image.DecodeConfig(bytes.NewReader(data))
+	c, _, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.Width, c.Height, format
+	return c.Width, c.Height
 }
 
 // everyText joins the text of a request.
@@ -100,10 +98,10 @@ func TestEveryKindArrivesOrIsReported(t *testing.T) {
 	if len(pics) != 2 {
 		t.Fatalf("%d pictures at the backend, want 2", len(pics))
 	}
-	if w, h, _ := size(t, pics[0]); w != 2000 || len(pics[0]) > 500_000 {
+	if w, h := size(t, pics[0]); w != 2000 || len(pics[0]) > 500_000 {
 		t.Errorf("the screenshot arrived as %dx%d, %d bytes", w, h, len(pics[0]))
 	}
-	if w, h, _ := size(t, pics[1]); w != 40 || h != 80 {
+	if w, h := size(t, pics[1]); w != 40 || h != 80 {
 		t.Errorf("the photograph arrived as %dx%d, want 40x80: not upright", w, h)
 	}
 	text := everyText(t, rec.Last().Body)
@@ -350,9 +348,4 @@ func TestHostileRepository(t *testing.T) {
 	if out := r.tote("run", "hello").want(0); !strings.Contains(out.stdout, "stolen") || len(rec.Requests()) != 1 {
 		t.Errorf("after trust the project's provider is not used: %s %s", out.stdout, out.stderr)
 	}
-}
-
-func sum(data []byte) string {
-	s := sha256.Sum256(data)
-	return hex.EncodeToString(s[:])
 }

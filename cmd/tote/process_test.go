@@ -269,7 +269,7 @@ func TestAnswerCannotBeWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer full.Close()
+	defer func() { _ = full.Close() }() // nothing can be written to it
 	for _, args := range [][]string{{"run", "hi"}, {"run", "--json", "hi"}, {"models"}} {
 		r := newRig(t)
 		run := r.command(t, "tote", args...)

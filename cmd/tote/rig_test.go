@@ -108,7 +108,7 @@ func (l line) str(key string) string {
 func (o output) lines(kind string) []line {
 	o.t.Helper()
 	var out []line
-	for _, s := range strings.Split(strings.TrimSpace(o.stdout), "\n") {
+	for s := range strings.SplitSeq(strings.TrimSpace(o.stdout), "\n") {
 		var l line
 		if err := json.Unmarshal([]byte(s), &l); err != nil {
 			o.t.Fatalf("not a JSON line: %q: %v", s, err)
@@ -139,7 +139,7 @@ func (o output) receipt(label string) line {
 func (o output) text() string {
 	o.t.Helper()
 	s := ""
-	for _, raw := range strings.Split(strings.TrimSpace(o.stdout), "\n") {
+	for raw := range strings.SplitSeq(strings.TrimSpace(o.stdout), "\n") {
 		var l line
 		if err := json.Unmarshal([]byte(raw), &l); err != nil {
 			o.t.Fatalf("not a JSON line: %q: %v", raw, err)

@@ -41,80 +41,95 @@ func cmdTrust(ctx context.Context, e environment, args []string) int {
 	}
 	defer closeApp(a, e)
 	if len(rest) == 1 {
-		if cwd = rest[0]; !filepath.IsAbs(cwd) {
-			wd, err := os.Getwd()
-			if err != nil {
-				return f.fail(err)
-			}
-			cwd = filepath.Join(wd, cwd)
+		if cwd, err = filepath.Abs(rest[0]); err != nil {
+			return f.fail(err)
 		}
 	}
-	trust := a.Trust()
 	switch {
 	case *listed:
-		list, err := trust.List()
-		if err != nil {
-			return f.fail(err)
-		}
-		for _, t := range list {
-			if f.json {
-				err = headless.PutJSON(e.stdout, jsonTrust{"trust", t.Folder, t.Fingerprint, true, []string{}})
-			} else {
-				_, err = fmt.Fprintf(e.stdout, "%s  since %s\n", t.Folder, t.Added.Local().Format("2006-01-02 15:04"))
-			}
-			if err != nil {
-				return f.fail(err)
-			}
-		}
-		return headless.ExitAnswered
+		err = f.listTrusted(a.Trust())
 	case *remove:
-		if err := trust.Remove(ctx, cwd); err != nil {
-			return f.fail(err)
+		if err = a.Trust().Remove(ctx, cwd); err == nil {
+			say(e.stderr, "%s is no longer trusted", cwd)
 		}
-		say(e.stderr, "%s is no longer trusted", cwd)
-		return headless.ExitAnswered
+	case *check:
+		err = f.checkTrust(cwd)
+	default:
+		err = f.trust(ctx, cwd)
 	}
-	return f.trust(ctx, cwd, *check)
-}
-
-// trust trusts the project of a folder, or says what waits.
-func (f *flags) trust(ctx context.Context, cwd string, check bool) int {
-	l, err := f.load(cwd)
 	if err != nil {
 		return f.fail(err)
 	}
-	if l.Fingerprint == "" {
-		return f.fail(misuse("there is nothing to trust in %s: no .tote/config.json, .mcp.json, hooks or skills", cwd))
+	return headless.ExitAnswered
+}
+
+func (f *flags) listTrusted(trust config.Trust) error {
+	list, err := trust.List()
+	if err != nil {
+		return err
 	}
-	trusted := l.Trusted
-	if !check && !trusted {
-		if err := config.TrustFile(l.Dirs, f.e.now).Add(ctx, l.Project.Folder, l.Fingerprint); err != nil {
-			return f.fail(err)
+	for _, t := range list {
+		if f.json {
+			err = headless.PutJSON(f.e.stdout, jsonTrust{"trust", t.Folder, t.Fingerprint, true, []string{}})
+		} else {
+			_, err = fmt.Fprintf(f.e.stdout, "%s  since %s\n", t.Folder, t.Added.Local().Format("2006-01-02 15:04"))
 		}
-		trusted = true
+		if err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// project loads the project of a folder. One that brings nothing is the user's
+// mistake.
+func (f *flags) project(cwd string) (config.Loaded, error) {
+	l, err := f.load(cwd)
+	if err == nil && l.Fingerprint == "" {
+		err = misuse("there is nothing to trust in %s: no .tote/config.json, .mcp.json, hooks or skills", cwd)
+	}
+	return l, err
+}
+
+// checkTrust says what waits for trust.
+func (f *flags) checkTrust(cwd string) error {
+	l, err := f.project(cwd)
+	if err != nil {
+		return err
+	}
+	return f.sayTrust(l, l.Trusted, " is not trusted; waiting:")
+}
+
+// trust trusts the project of a folder as it is now.
+func (f *flags) trust(ctx context.Context, cwd string) error {
+	l, err := f.project(cwd)
+	if err != nil {
+		return err
+	}
+	if !l.Trusted {
+		if err := config.TrustFile(l.Dirs, f.e.now).Add(ctx, l.Project.Folder, l.Fingerprint); err != nil {
+			return err
+		}
+	}
+	return f.sayTrust(l, true, " is now trusted; in effect:")
+}
+
+func (f *flags) sayTrust(l config.Loaded, trusted bool, head string) error {
 	if f.json {
 		w := l.Withheld
 		if w == nil {
 			w = []string{}
 		}
-		if err := headless.PutJSON(f.e.stdout, jsonTrust{"trust", l.Project.Folder, l.Fingerprint, trusted, w}); err != nil {
-			return f.fail(err)
-		}
-		return headless.ExitAnswered
+		return headless.PutJSON(f.e.stdout, jsonTrust{"trust", l.Project.Folder, l.Fingerprint, trusted, w})
 	}
-	switch {
-	case l.Trusted:
-		say(f.e.stdout, "%s is trusted as it is", l.Project.Folder)
-	case check:
-		say(f.e.stdout, "%s is not trusted; waiting:", l.Project.Folder)
-	default:
-		say(f.e.stdout, "%s is now trusted; in effect:", l.Project.Folder)
+	if l.Trusted {
+		head = " is trusted as it is"
 	}
+	say(f.e.stdout, "%s%s", l.Project.Folder, head)
 	for _, w := range l.Withheld {
 		say(f.e.stdout, "  %s", w)
 	}
-	return headless.ExitAnswered
+	return nil
 }
 
 const configHelp = `Shows the configuration as it is in effect here, without secrets, and which

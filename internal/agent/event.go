@@ -121,35 +121,3 @@ type Visitor interface { //nolint:interfacebloat // one method for each event of
 	Used(Used)
 	Ended(Ended)
 }
-
-// VisitEvent calls the method of v for e. It panics on nil.
-func VisitEvent(e Event, v Visitor) {
-	switch e := e.(type) {
-	case Accepted:
-		v.Accepted(e)
-	case Receipts:
-		v.Receipts(e)
-	case Text:
-		v.Text(e)
-	case Thought:
-		v.Thought(e)
-	case Voided:
-		v.Voided(e)
-	case ToolStarted:
-		v.ToolStarted(e)
-	case ToolRunning:
-		v.ToolRunning(e)
-	case ToolFinished:
-		v.ToolFinished(e)
-	case Noticed:
-		v.Noticed(e)
-	case Retrying:
-		v.Retrying(e)
-	case Used:
-		v.Used(e)
-	case Ended:
-		v.Ended(e)
-	default:
-		panic("agent: nil or foreign Event")
-	}
-}

@@ -74,7 +74,7 @@ func (p *place) workspace(a *app.App) *app.Workspace {
 }
 
 // prompt runs a turn in a new session with a text and files.
-func (p *place) prompt(w *app.Workspace, s *agent.Session, text string, files ...string) (*agent.Session, *agenttest.Front) {
+func (p *place) prompt(w *app.Workspace, s *agent.Session, text string, files ...string) *agent.Session {
 	p.t.Helper()
 	if s == nil {
 		name, err := w.DefaultAgent()
@@ -92,11 +92,10 @@ func (p *place) prompt(w *app.Workspace, s *agent.Session, text string, files ..
 	sources = append(sources, content.Source{
 		Payload: content.Prose{Text: text}, Inlet: content.InletPrompt, Chooser: content.ChosenByUser, As: content.KindText,
 	})
-	front := &agenttest.Front{}
-	if _, err := s.Prompt(p.t.Context(), agent.Prompt{Sources: sources, Front: front}); err != nil {
+	if _, err := s.Prompt(p.t.Context(), agent.Prompt{Sources: sources, Front: &agenttest.Front{}}); err != nil {
 		p.t.Fatal(err)
 	}
-	return s, front
+	return s
 }
 
 func TestNothingIsOpenedEarly(t *testing.T) {
@@ -221,7 +220,7 @@ func TestDeleteSession(t *testing.T) {
 	a := p.open(config.Overlay{})
 	file := filepath.Join(p.cwd, "a.png")
 	p.write(file, string(imagingtest.PNG(imagingtest.Corners(8, 6))))
-	s, _ := p.prompt(p.workspace(a), nil, "look", file)
+	s := p.prompt(p.workspace(a), nil, "look", file)
 	staged := filepath.Join(p.home, "scratch", s.ID())
 	if _, err := os.Stat(filepath.Join(staged, "image-1.png")); err != nil {
 		t.Fatalf("the picture was not staged: %v", err)
@@ -305,7 +304,7 @@ func TestStagedOnce(t *testing.T) {
 	file := filepath.Join(p.cwd, "a.png")
 	picture := string(imagingtest.PNG(imagingtest.Corners(8, 6)))
 	p.write(file, picture)
-	s, _ := p.prompt(w, nil, "look", file)
+	s := p.prompt(w, nil, "look", file)
 	p.prompt(w, s, "look again", file)
 	staged := filepath.Join(p.home, "scratch", s.ID())
 	one, err := os.Stat(filepath.Join(staged, "image-1.png"))

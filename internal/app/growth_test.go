@@ -58,7 +58,7 @@ func TestThousandTurnsWithAPicture(t *testing.T) {
 	p.write(file, string(shot))
 
 	a := p.open(config.Overlay{})
-	s, _ := p.prompt(p.workspace(a), nil, "turn 0", file)
+	s := p.prompt(p.workspace(a), nil, "turn 0", file)
 	id := s.ID()
 	if err := a.Close(); err != nil {
 		t.Fatal(err)

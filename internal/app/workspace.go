@@ -74,7 +74,7 @@ func (a *App) wire(w *Workspace, st *store.Store, db *history.DB) (*agent.Agent,
 	}
 	cfg := w.Loaded().Config
 	home, _ := os.UserHomeDir() // without one, "~" in a path is refused by name
-	in := ingest.New(st, ingest.Options{Limit: int64(cfg.Limits.AttachmentBytes), Home: home})
+	in := ingest.New(st, ingest.Options{Limit: int64(cfg.Limits.AttachmentBytes), Home: home, StripMetadata: cfg.Privacy.StripMetadata})
 	rec := records{db: db, now: a.o.Now}
 	return agent.New(agent.Options{
 		Inlet: inlet{in: in, store: st}, Store: st, Cutter: &cutter{store: st}, Stager: &scratch{dir: a.dirs.Scratch, store: st},

@@ -214,7 +214,10 @@ type Permissions struct {
 
 // Privacy holds the settings about what leaves the machine.
 type Privacy struct {
-	// StripMetadata removes places and EXIF data from pictures, losslessly.
+	// StripMetadata removes places, EXIF, XMP, IPTC and comments, losslessly,
+	// from pictures that are sent as they are; those that are encoded anew never
+	// hold any. A picture that goes by path, as a copy of its file for tools, or
+	// that cannot be decoded here keeps what it holds.
 	StripMetadata bool `json:"strip_metadata,omitempty"`
 }
 

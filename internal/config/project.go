@@ -107,23 +107,10 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// Fingerprint is a digest over the names and bytes of all files of the project
+// fingerprint is a digest over the names and bytes of all files of the project
 // that carry powers: the two configuration files, hooks and skills. A file that
 // is missing and an empty one differ. It is empty where there is no such file. The
 // error wraps ErrTooManyFiles where they are too many to read.
-func Fingerprint(p Project) (string, error) {
-	config, err := readFile(p.ConfigFile)
-	if err != nil {
-		return "", err
-	}
-	mcp, err := readFile(p.MCPFile)
-	if err != nil {
-		return "", err
-	}
-	sum, _, err := fingerprint(p, config, mcp)
-	return sum, err
-}
-
 func fingerprint(p Project, config, mcp file) (sum string, files []string, err error) {
 	h := fingerprinter{hash: sha256.New()}
 	h.hash.Write([]byte("tote project 1\n"))

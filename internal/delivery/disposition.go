@@ -34,16 +34,6 @@ func (d Disposition) String() string {
 
 func (d Disposition) valid() bool { return d > 0 && int(d) < len(dispositionNames) }
 
-// ParseDisposition reads what String writes.
-func ParseDisposition(s string) (Disposition, bool) {
-	for i, n := range dispositionNames {
-		if i > 0 && n == s {
-			return Disposition(i), true
-		}
-	}
-	return 0, false
-}
-
 // Dispositions lists all of them.
 func Dispositions() []Disposition {
 	return []Disposition{Inline, Shrunk, Converted, Described, Path, Placeholder, Stripped, Refused}

@@ -123,16 +123,6 @@ func (r Reason) unseen() bool {
 	return r == ReasonNoImages || r == ReasonUserOff || r == ReasonUnknownModel || r == ReasonEndpointRefused
 }
 
-// ParseReason reads what String writes.
-func ParseReason(s string) (Reason, bool) {
-	for i, t := range reasonTexts {
-		if i > 0 && t.Name == s {
-			return Reason(i), true
-		}
-	}
-	return 0, false
-}
-
 // Reasons lists all of them.
 func Reasons() []Reason {
 	out := make([]Reason, 0, len(reasonTexts)-1)

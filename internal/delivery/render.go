@@ -14,8 +14,8 @@ type Segment struct {
 	Hole    content.Blob
 }
 
-// Literal makes a literal segment.
-func Literal(s string) Segment { return Segment{Literal: []byte(s)} }
+// Literal makes a literal segment. Bytes are taken over, not copied.
+func Literal[S string | []byte](s S) Segment { return Segment{Literal: []byte(s)} }
 
 // Hole makes a segment that stands for the base64 of b.
 func Hole(b content.Blob) Segment { return Segment{Hole: b} }

@@ -26,14 +26,6 @@ func TestReasonsHaveWords(t *testing.T) {
 		if r.User() == "" {
 			t.Errorf("%v has no sentence for the user", r)
 		}
-		if got, ok := delivery.ParseReason(r.String()); !ok || got != r {
-			t.Errorf("ParseReason(%q) = %v, %v", r, got, ok)
-		}
-	}
-	for _, s := range []string{"", "nonsense", "reason(0)", delivery.Reason(0).String(), delivery.Reason(200).String()} {
-		if r, ok := delivery.ParseReason(s); ok {
-			t.Errorf("ParseReason(%q) = %v", s, r)
-		}
 	}
 	if delivery.Reason(200).User() != "" || delivery.Reason(200).Model() != "" {
 		t.Error("a reason that is none has words")
@@ -59,9 +51,6 @@ func TestDispositionsHaveWords(t *testing.T) {
 		if delivery.Fate(d) == "?" || delivery.Fate(d) == "" {
 			t.Errorf("%v has no fate", d)
 		}
-		if got, ok := delivery.ParseDisposition(d.String()); !ok || got != d {
-			t.Errorf("ParseDisposition(%q) = %v, %v", d, got, ok)
-		}
 		whole := d == delivery.Inline || d == delivery.Shrunk || d == delivery.Converted
 		if d.Degraded() == whole {
 			t.Errorf("%v is degraded: %v", d, d.Degraded())
@@ -69,11 +58,6 @@ func TestDispositionsHaveWords(t *testing.T) {
 	}
 	if n := len(delivery.Dispositions()); delivery.Disposition(n).String() != "refused" || !strings.Contains(delivery.Disposition(n+1).String(), "(") {
 		t.Errorf("Dispositions lists %d", n)
-	}
-	for _, s := range []string{"", "nonsense", delivery.Disposition(0).String()} {
-		if d, ok := delivery.ParseDisposition(s); ok {
-			t.Errorf("ParseDisposition(%q) = %v", s, d)
-		}
 	}
 	if delivery.Fate(0) != "?" {
 		t.Error("no disposition has a fate")

@@ -75,20 +75,6 @@ const (
 	LimitCount   = "max_count"   // pictures in a request
 )
 
-// LimitsOf names the numbers that a refusal held, for storing. Zeros are left
-// out.
-func LimitsOf(l delivery.Learned) map[string]int64 {
-	out := map[string]int64{
-		LimitRequest: l.MaxRequest, LimitBytes: l.MaxBytes, LimitEdge: int64(l.MaxEdge), LimitCount: int64(l.MaxCount),
-	}
-	for k, v := range out {
-		if v <= 0 {
-			delete(out, k)
-		}
-	}
-	return out
-}
-
 // Facts turns what was learned of an endpoint into the part of the facts that a
 // decision takes from it: refused and proven blobs, refused media types, limits.
 // Expired verdicts and limits that are not positive say nothing. A blob with

@@ -94,7 +94,7 @@ func (s *Spelling) Segments() []delivery.Segment {
 
 func (s *Spelling) flush() {
 	if len(s.literal) > 0 {
-		s.segments = append(s.segments, delivery.Segment{Literal: s.literal})
+		s.segments = append(s.segments, delivery.Literal(s.literal))
 		s.literal = nil
 	}
 }

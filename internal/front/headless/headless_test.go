@@ -23,7 +23,7 @@ type shown struct {
 }
 
 // run runs one turn of a scripted model.
-func run(t *testing.T, s headless.Streams, strict bool, script func(int, agenttest.Received) agenttest.Reply, parts ...any) shown {
+func run(t *testing.T, s headless.Streams, script func(int, agenttest.Received) agenttest.Reply, parts ...any) shown {
 	t.Helper()
 	b := agenttest.New(t, agenttest.Options{Script: script})
 	var out, err bytes.Buffer
@@ -31,7 +31,7 @@ func run(t *testing.T, s headless.Streams, strict bool, script func(int, agentte
 		s.Out = &out
 	}
 	s.Err = &err
-	code := headless.Run(t.Context(), headless.Turn{Session: b.Session, Sources: b.Sources(parts...), Strict: strict}, s)
+	code := headless.Run(t.Context(), headless.Turn{Session: b.Session, Sources: b.Sources(parts...)}, s)
 	return shown{code, out.String(), err.String()}
 }
 
@@ -41,7 +41,7 @@ func replies(list ...agenttest.Reply) func(int, agenttest.Received) agenttest.Re
 
 func TestPlain(t *testing.T) {
 	t.Parallel()
-	got := run(t, headless.Streams{}, false, replies(agenttest.Reply{agenttest.Say("an "), agenttest.Say("answer")}),
+	got := run(t, headless.Streams{}, replies(agenttest.Reply{agenttest.Say("an "), agenttest.Say("answer")}),
 		"look", agenttest.Paste("a.png", agenttest.PNG(20, 10, 1)))
 	if got.code != headless.ExitAnswered || got.out != "an answer\n" {
 		t.Errorf("code %d, answer %q", got.code, got.out)
@@ -56,14 +56,14 @@ func TestWithdrawnText(t *testing.T) {
 	t.Parallel()
 	script := replies(agenttest.Reply{agenttest.Say("wrong"), agenttest.Refusing()}, agenttest.Reply{agenttest.Say("right")})
 	picture := agenttest.Paste("a.png", agenttest.PNG(20, 10, 2))
-	if got := run(t, headless.Streams{}, false, script, "look", picture); got.out != "right\n" || !strings.Contains(got.err, "a.png") {
+	if got := run(t, headless.Streams{}, script, "look", picture); got.out != "right\n" || !strings.Contains(got.err, "a.png") {
 		t.Errorf("in a pipe: %+v", got)
 	}
-	got := run(t, headless.Streams{Live: true}, false, script, "look", picture)
+	got := run(t, headless.Streams{Live: true}, script, "look", picture)
 	if got.out != "wrong\nright\n" || !strings.Contains(got.err, "[the text above is withdrawn: refused]") {
 		t.Errorf("at a terminal: %+v", got)
 	}
-	got = run(t, headless.Streams{Format: headless.JSON}, false, script, "look", picture)
+	got = run(t, headless.Streams{Format: headless.JSON}, script, "look", picture)
 	if a, b := strings.Index(got.out, `"wrong"`), strings.Index(got.out, `"type":"attempt"`); a < 0 || b < a || strings.Index(got.out, `"right"`) < b {
 		t.Errorf("as lines: %s", got.out)
 	}
@@ -72,7 +72,7 @@ func TestWithdrawnText(t *testing.T) {
 func TestNothingDrivesTheTerminal(t *testing.T) {
 	t.Parallel()
 	hostile := "a\x1b[31mred\u009b5m\x07\r\nnext\tline\x7f"
-	got := run(t, headless.Streams{Live: true}, false, replies(agenttest.Reply{agenttest.Say(hostile)}),
+	got := run(t, headless.Streams{Live: true}, replies(agenttest.Reply{agenttest.Say(hostile)}),
 		"look", agenttest.Paste("x\x1b]0;title\x07.png", agenttest.PNG(20, 10, 3)))
 	if strings.ContainsAny(got.out+got.err, "\x1b\x07\r\x7f\u009b") {
 		t.Errorf("control characters reached the terminal: %q %q", got.out, got.err)
@@ -81,11 +81,11 @@ func TestNothingDrivesTheTerminal(t *testing.T) {
 		t.Errorf("the text is not whole: %q", got.out)
 	}
 	// In a pipe the answer is the model's, byte for byte.
-	if got := run(t, headless.Streams{}, false, replies(agenttest.Reply{agenttest.Say(hostile)}), "look"); got.out != hostile+"\n" {
+	if got := run(t, headless.Streams{}, replies(agenttest.Reply{agenttest.Say(hostile)}), "look"); got.out != hostile+"\n" {
 		t.Errorf("in a pipe: %q", got.out)
 	}
 	failed := replies(agenttest.Reply{agenttest.Failing(delivery.FailAuth, 401, "no\x1b[2J\nsecond\u202eline")})
-	got = run(t, headless.Streams{Live: true}, false, failed, "look")
+	got = run(t, headless.Streams{Live: true}, failed, "look")
 	if strings.ContainsAny(got.err, "\x1b\u202e") || !strings.Contains(got.err, "\n  second") {
 		t.Errorf("an error: %q", got.err)
 	}
@@ -93,7 +93,7 @@ func TestNothingDrivesTheTerminal(t *testing.T) {
 
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	got := run(t, headless.Streams{Format: headless.JSON}, false,
+	got := run(t, headless.Streams{Format: headless.JSON},
 		replies(agenttest.Reply{agenttest.Failing(delivery.FailAuth, 401, "who are you")}), "hi")
 	if got.code != headless.ExitFailed {
 		t.Errorf("code %d", got.code)
@@ -128,7 +128,7 @@ func TestOutputFails(t *testing.T) {
 	for name, s := range map[string]headless.Streams{
 		"plain": {Out: &fullDisk{}}, "live": {Out: &fullDisk{}, Live: true}, "lines": {Out: &fullDisk{after: 60}, Format: headless.JSON},
 	} {
-		got := run(t, s, false, replies(agenttest.Reply{agenttest.Say("an answer")}), "hi")
+		got := run(t, s, replies(agenttest.Reply{agenttest.Say("an answer")}), "hi")
 		if got.code != headless.ExitFailed || !strings.Contains(got.err, "write the answer: no space left") {
 			t.Errorf("%s: %+v", name, got)
 		}
