@@ -2,7 +2,8 @@
 //
 // Measure reads headers only. Prepare either passes a picture through byte for
 // byte or re-encodes it, and lists every change it made. Crop cuts a region at
-// full resolution. Describe says what colours a picture holds, Probe and Sample
+// full resolution. Strip takes the metadata out of a file without decoding it.
+// Describe says what colours a picture holds, Probe and Sample
 // draw pictures for checks and demonstrations.
 //
 // Invariants:

@@ -41,27 +41,11 @@ func (h *header) readJPEG(data []byte) error {
 }
 
 // nextSegment returns the next marker with a body, 0 at the first scan or the
-// end. Stray bytes, fill bytes and markers without a body are skipped as the
-// decoder skips them, so both see the same frame header.
+// end.
 func nextSegment(rest []byte) (marker byte, body, after []byte) {
-	for {
-		i := bytes.IndexByte(rest, 0xff)
-		if i < 0 {
-			return 0, nil, nil
-		}
-		rest = rest[i:]
-		for len(rest) > 0 && rest[0] == 0xff {
-			rest = rest[1:]
-		}
-		if len(rest) == 0 {
-			return 0, nil, nil
-		}
-		marker, rest = rest[0], rest[1:]
-		if marker != 0 && marker != 0x01 && (marker < 0xd0 || marker > 0xd7) {
-			break
-		}
-	}
-	if marker == 0xd9 || marker == 0xda || len(rest) < 2 {
+	marker, _, end := nextMarker(rest)
+	rest = rest[end:]
+	if marker == 0 || marker == 0xd9 || marker == 0xda || len(rest) < 2 {
 		return 0, nil, nil
 	}
 	n := int(binary.BigEndian.Uint16(rest))
@@ -69,6 +53,31 @@ func nextSegment(rest []byte) (marker byte, body, after []byte) {
 		return 0, nil, nil
 	}
 	return marker, rest[2:n], rest[n:]
+}
+
+// nextMarker finds the next marker that has a body or ends the picture; it is
+// data[start:end] with its fill bytes. Stray bytes, entropy-coded data and
+// markers without a body are skipped as the decoder skips them, so both see the
+// same segments. The marker is 0 where there is none.
+func nextMarker(data []byte) (marker byte, start, end int) {
+	for {
+		i := bytes.IndexByte(data[end:], 0xff)
+		if i < 0 {
+			return 0, len(data), len(data)
+		}
+		start = end + i
+		for end = start; end < len(data) && data[end] == 0xff; {
+			end++
+		}
+		if end == len(data) {
+			return 0, end, end
+		}
+		marker = data[end]
+		end++
+		if marker != 0 && marker != 0x01 && (marker < 0xd0 || marker > 0xd7) {
+			return marker, start, end
+		}
+	}
 }
 
 // isSOF reports a start-of-frame marker: C0 to CF without DHT, JPG and DAC.
