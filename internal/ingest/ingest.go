@@ -35,6 +35,10 @@ type Options struct {
 	OS string
 	// Home is the folder that "~" stands for; empty refuses "~".
 	Home string
+	// StripMetadata removes the metadata (places, cameras, comments) from
+	// pictures that are handed on as they are. The original keeps it; pictures
+	// that are encoded anew lose theirs in any case.
+	StripMetadata bool
 }
 
 // Inlet turns sources into blocks.
@@ -43,12 +47,13 @@ type Inlet struct {
 	limit int64
 	os    string
 	home  string
+	strip bool
 	known known
 }
 
 // New makes an Inlet that stores into blobs.
 func New(blobs Blobs, o Options) *Inlet {
-	in := &Inlet{blobs: blobs, limit: o.Limit, os: o.OS, home: o.Home}
+	in := &Inlet{blobs: blobs, limit: o.Limit, os: o.OS, home: o.Home, strip: o.StripMetadata}
 	if in.limit <= 0 {
 		in.limit = DefaultLimit
 	}

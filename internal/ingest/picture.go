@@ -36,6 +36,11 @@ func (in *Inlet) prepare(ctx context.Context, data []byte, cl claim) (content.Im
 	}
 	measured(&b, r.Source)
 	b.Frames = r.Frames
+	removed, err := in.stripped(&r)
+	if err != nil {
+		b.Fault, b.Detail = content.FaultDamaged, err.Error()
+		return b, nil
+	}
 	if r.Same {
 		b.Prepared = b.Original
 		return b, nil
@@ -44,7 +49,27 @@ func (in *Inlet) prepare(ctx context.Context, data []byte, cl claim) (content.Im
 		return b, err
 	}
 	b.Changes, b.Detail = changesOf(r.Changes), preparedDetail(r)
+	if removed {
+		b.Detail = metadataRemoved
+	}
 	return b, nil
+}
+
+// metadataRemoved is the detail of a picture whose pixels are untouched.
+const metadataRemoved = "metadata removed"
+
+// stripped takes the metadata out of a picture that passes as it is, where the
+// user wants that. A picture that cannot be rid of it must not be handed on.
+func (in *Inlet) stripped(r *imaging.Result) (removed bool, err error) {
+	if !in.strip || !r.Same {
+		return false, nil
+	}
+	out, removed, err := imaging.Strip(r.Data)
+	if err != nil {
+		return false, fmt.Errorf("its metadata cannot be removed: %w", err)
+	}
+	r.Data, r.Same = out, !removed
+	return removed, nil
 }
 
 func measured(b *content.Image, info imaging.Info) {
@@ -150,6 +175,10 @@ func (in *Inlet) crop(ctx context.Context, s content.Source, p content.Crop, sc 
 		f, detail, err := pictureFault(ctx, err)
 		return one(faulty(cl, f, detail)), err
 	}
+	removed, err := in.stripped(&r)
+	if err != nil {
+		return one(faulty(cl, content.FaultDamaged, err.Error())), nil
+	}
 	b := content.Image{Attachment: cl.att, Frames: 1}
 	if b.Prepared, err = in.putPicture(ctx, r); err != nil {
 		return taken{}, err
@@ -158,6 +187,9 @@ func (in *Inlet) crop(ctx context.Context, s content.Source, p content.Crop, sc 
 	// from the picture it was taken out of.
 	b.Original = b.Prepared
 	b.Changes = changesOf(r.Changes)
+	if removed {
+		b.Detail = metadataRemoved
+	}
 	if r.Width != p.W || r.Height != p.H {
 		b.Detail = fmt.Sprintf("shrunk from %dx%d to %dx%d", p.W, p.H, r.Width, r.Height)
 	}
