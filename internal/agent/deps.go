@@ -115,6 +115,9 @@ type Verdict struct {
 	Reason   string
 	// Suspects is how many attachments the verdict was shared between.
 	Suspects int
+	// Doubtful: the backend did not refuse, it broke down, which may have
+	// another cause.
+	Doubtful bool
 }
 
 // EndpointMemory keeps what was learned about endpoints.

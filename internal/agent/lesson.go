@@ -124,7 +124,7 @@ func (t *turn) verdicts(r *request) []Verdict {
 			continue
 		}
 		delete(t.facts.Proven, m.Blob.Digest)
-		out = append(out, Verdict{Endpoint: endpoint, Digest: m.Blob.Digest, Reason: "refused", Suspects: len(r.suspects)})
+		out = append(out, Verdict{Endpoint: endpoint, Digest: m.Blob.Digest, Reason: "refused", Suspects: len(r.suspects), Doubtful: r.refusal.Kind != delivery.FailRefused})
 		switch r.refusal.Class {
 		case delivery.ClassBlind:
 			// Words alone do not make an endpoint blind that has been

@@ -113,7 +113,7 @@ func TestStrippedForTheTurn(t *testing.T) {
 func TestOtherErrorsStripNothing(t *testing.T) {
 	for _, k := range []delivery.FailureKind{
 		delivery.FailAuth, delivery.FailBilling, delivery.FailPermission, delivery.FailRateLimit, delivery.FailSchema,
-		delivery.FailServer, delivery.FailNetwork, delivery.FailProtocol,
+		delivery.FailNetwork,
 	} {
 		t.Run(k.String(), func(t *testing.T) {
 			b := agenttest.New(t, agenttest.Options{Script: agenttest.Replies(agenttest.Reply{agenttest.Failing(k, 400, "first words")})})
@@ -126,6 +126,59 @@ func TestOtherErrorsStripNothing(t *testing.T) {
 			sent(t, b, "image-1.png", "image-1.png")
 		})
 	}
+}
+
+// A backend that breaks down on a picture (it crashes, answers nothing, or with a
+// page) costs one more try, and never the session.
+func TestBreakdownOnAPicture(t *testing.T) {
+	reached := &provider.Error{Failure: delivery.Failure{Kind: delivery.FailNetwork, Reached: true}}
+	for name, act := range map[string]agenttest.Act{
+		"server": agenttest.Failing(delivery.FailServer, 500, "boom"), "stream": agenttest.Failing(delivery.FailStream, 0, "nothing came"),
+		"protocol": agenttest.Failing(delivery.FailProtocol, 200, "a web page"), "network": agenttest.Fail{Err: reached},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad, good := agenttest.PNG(9, 9, 1), agenttest.PNG(9, 9, 2)
+			b := agenttest.New(t, agenttest.Options{Script: picky(act, bad)})
+			b.Must(t.Context(), "look", bad)
+			sent(t, b, "image-1.png", "")
+			if !noticed(b.Front, "broke down on the request with image-1.png") {
+				t.Errorf("notices = %v", b.Front.Notices())
+			}
+			b.Must(t.Context(), "again")
+			b.Restart()
+			b.Must(t.Context(), "and again", good)
+			sent(t, b, "image-1.png", "", "", "image-2.png")
+		})
+	}
+}
+
+// What broke off in the middle of an answer broke for another reason.
+func TestBreakdownInAnAnswer(t *testing.T) {
+	b := agenttest.New(t, agenttest.Options{Script: agenttest.Replies(agenttest.Reply{
+		agenttest.Say("I see"), agenttest.Failing(delivery.FailStream, 0, "gone"),
+	})})
+	if _, err := b.Prompt(t.Context(), "look", agenttest.PNG(9, 9, 1)); err == nil {
+		t.Error("a broken answer was taken for a whole one")
+	}
+	sent(t, b, "image-1.png")
+}
+
+// An endpoint that took pictures and refuses them now, in unknown words: one try
+// without any tells.
+func TestProvenEndpointTurnsBlind(t *testing.T) {
+	blind := false
+	b := agenttest.New(t, agenttest.Options{})
+	b.Provider.Script = func(_ int, r agenttest.Received) agenttest.Reply {
+		if blind && len(r.Media) > 0 {
+			return agenttest.Reply{agenttest.Refusing()}
+		}
+		return agenttest.Reply{agenttest.Say("ok")}
+	}
+	b.Must(t.Context(), "look", agenttest.PNG(9, 9, 1))
+	blind = true
+	b.Must(t.Context(), "again")
+	b.Must(t.Context(), "and again")
+	sent(t, b, "image-1.png", "image-1.png", "", "")
 }
 
 // A refusal that stays a refusal without media teaches nothing.

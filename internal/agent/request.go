@@ -96,7 +96,7 @@ func (t *turn) next(r *request) delivery.Action {
 // an attempt of r.
 func (t *turn) try(ctx context.Context, r *request, ready settled, step delivery.Step) (*answer, *provider.Error) {
 	got, failure := t.send(ctx, ready)
-	attempt := delivery.Attempt{Step: step, Media: len(ready.prompt.Media()), Fresh: ready.prompt.Fresh()}
+	attempt := delivery.Attempt{Step: step, Media: len(ready.prompt.Media()), Fresh: ready.prompt.Fresh(), Began: !got.empty()}
 	if failure == nil {
 		if failure = t.dropped(ready, got); failure == nil {
 			return got, nil
@@ -212,9 +212,10 @@ func (t *turn) void(r *request, got *answer, e *provider.Error) {
 		t.notice(delivery.SeverityWarning, "the backend refused the request with "+t.names(r.suspects), "trying again without"+r.said)
 	case delivery.FailTooLarge, delivery.FailUpload, delivery.FailOverflow:
 		// It is told when there is less to send.
+	case delivery.FailServer, delivery.FailNetwork, delivery.FailStream, delivery.FailProtocol:
+		t.notice(delivery.SeverityWarning, "the backend broke down on the request with "+t.names(r.suspects), "trying once without"+r.said)
 	case delivery.FailNone, delivery.FailCancelled, delivery.FailAuth, delivery.FailBilling, delivery.FailPermission,
-		delivery.FailRateLimit, delivery.FailSchema, delivery.FailServer, delivery.FailNetwork, delivery.FailStream,
-		delivery.FailProtocol:
+		delivery.FailRateLimit, delivery.FailSchema:
 		// Next never sends again after these.
 	}
 }

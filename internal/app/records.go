@@ -144,6 +144,8 @@ func verdict(v agent.Verdict, now time.Time) profile.Verdict {
 		return profile.Accepted(content.Blob{Digest: v.Digest, MIME: v.MIME})
 	case v.Digest.IsZero():
 		return profile.RefusedType(v.MIME, v.Reason, now)
+	case v.Doubtful:
+		return profile.DoubtedPicture(content.Blob{Digest: v.Digest, MIME: v.MIME}, "broke down", now)
 	}
 	return profile.RefusedPicture(content.Blob{Digest: v.Digest, MIME: v.MIME}, v.Reason, v.Suspects, now)
 }

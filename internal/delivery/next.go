@@ -74,6 +74,9 @@ type Failure struct {
 	Status  int
 	Class   Class
 	Learned Learned
+	// Reached: the connection went after the backend had begun to take the
+	// request. It is said of FailNetwork only.
+	Reached bool
 }
 
 // Step is what one sending tried.
@@ -98,6 +101,8 @@ type Attempt struct {
 	Failure Failure
 	// Buffered: a whole answer arrived and is kept.
 	Buffered bool
+	// Began: some of the answer had arrived when it failed.
+	Began bool
 }
 
 // Action is what to do after a failure.
@@ -179,25 +184,47 @@ func Next(attempts []Attempt) Action {
 			return ActEvict
 		}
 		return fallback
-	case FailNone, FailCancelled, FailAuth, FailBilling, FailPermission, FailRateLimit, FailSchema, FailServer, FailNetwork,
-		FailStream, FailProtocol:
+	case FailServer, FailNetwork, FailStream, FailProtocol:
+		if fallback == ActFail && brokeOnMedia(attempts, last) {
+			return strip(last)
+		}
+		return fallback
+	case FailNone, FailCancelled, FailAuth, FailBilling, FailPermission, FailRateLimit, FailSchema:
 		return fallback
 	}
 	return ActFail
 }
 
+// afterRefusal takes out what is new to the endpoint, then all. Where everything
+// was accepted before, the endpoint may have changed (a server that was loaded
+// again without its vision part): one try without any of it tells.
 func afterRefusal(attempts []Attempt, last Attempt) Action {
 	switch {
 	case last.Media == 0 || stepped(attempts, StepStripAll):
 		return ActFail
-	case last.Fresh == 0 && !stepped(attempts, StepStripNew) && last.Failure.Class == ClassUnknown:
-		return ActFail // everything in it was accepted before, and no word says otherwise
-	case last.Fresh == 0 && !stepped(attempts, StepStripNew):
-		return ActStripAll // the endpoint changed its mind and says that media are the cause
-	case last.Fresh < last.Media && !stepped(attempts, StepStripNew):
+	case stepped(attempts, StepStripNew):
+		return ActStripAll
+	}
+	return strip(last)
+}
+
+// strip takes out the media that are new where there are others, else all.
+func strip(last Attempt) Action {
+	if last.Fresh > 0 && last.Fresh < last.Media {
 		return ActStripNew
 	}
 	return ActStripAll
+}
+
+// brokeOnMedia reports whether media that are new to the endpoint may be why it
+// broke down: it took the request and answered nothing. One try without them
+// tells. A backend that was not reached, or that had begun to answer, broke for
+// another reason.
+func brokeOnMedia(attempts []Attempt, last Attempt) bool {
+	if last.Fresh == 0 || last.Began || stepped(attempts, StepStripNew) || stepped(attempts, StepStripAll) {
+		return false
+	}
+	return last.Failure.Kind != FailNetwork || last.Failure.Reached
 }
 
 func count(attempts []Attempt, k FailureKind) int {

@@ -17,6 +17,18 @@ func worded(a delivery.Attempt, c delivery.Class) delivery.Attempt {
 	return a
 }
 
+// began is an attempt of whose answer some had arrived.
+func began(a delivery.Attempt) delivery.Attempt {
+	a.Began = true
+	return a
+}
+
+// reached is an attempt that the backend had begun to take.
+func reached(a delivery.Attempt) delivery.Attempt {
+	a.Failure.Reached = true
+	return a
+}
+
 // Every kind of failure, at every position in which it can meet a request.
 func TestNextByKind(t *testing.T) {
 	const (
@@ -50,10 +62,10 @@ func TestNextByKind(t *testing.T) {
 		delivery.FailTooLarge:   {"evict", "accept", "evict", "evict", "fail"},
 		delivery.FailUpload:     {"evict", "accept", "evict", "evict", "fail"},
 		delivery.FailOverflow:   {"evict", "accept", "evict", "evict", "fail"},
-		delivery.FailServer:     {"fail", "accept", "fail", "fail", "fail"},
+		delivery.FailServer:     {"strip_new", "accept", "fail", "fail", "strip_new"},
 		delivery.FailNetwork:    {"fail", "accept", "fail", "fail", "fail"},
-		delivery.FailStream:     {"fail", "accept", "fail", "fail", "fail"},
-		delivery.FailProtocol:   {"fail", "accept", "fail", "fail", "fail"},
+		delivery.FailStream:     {"strip_new", "accept", "fail", "fail", "strip_new"},
+		delivery.FailProtocol:   {"strip_new", "accept", "fail", "fail", "strip_new"},
 		delivery.FailDropped:    {"replay", "replay", "replay", "replay", "replay"},
 	}
 	for _, k := range delivery.Failures() {
@@ -92,7 +104,13 @@ func TestNextSequences(t *testing.T) {
 		{"some new: first those", []delivery.Attempt{try(plain, 3, 1, refused)}, "strip_new"},
 		{"then all", []delivery.Attempt{try(plain, 3, 1, refused), try(stripNew, 2, 0, refused)}, "strip_all"},
 		{"then nothing", []delivery.Attempt{try(plain, 3, 1, refused), try(stripNew, 2, 0, refused), try(stripAll, 0, 0, refused)}, "fail"},
-		{"none new and no words: not the media", []delivery.Attempt{try(plain, 3, 0, refused)}, "fail"},
+		{"none new and no words: the endpoint may have changed", []delivery.Attempt{try(plain, 3, 0, refused)}, "strip_all"},
+		{"broke down on what was accepted before", []delivery.Attempt{try(plain, 3, 0, delivery.FailServer)}, "fail"},
+		{"broke down on new media", []delivery.Attempt{try(plain, 2, 2, delivery.FailProtocol)}, "strip_all"},
+		{"and without them", []delivery.Attempt{try(plain, 2, 2, delivery.FailServer), try(stripAll, 0, 0, delivery.FailServer)}, "fail"},
+		{"broke off in the answer", []delivery.Attempt{began(try(plain, 2, 2, delivery.FailStream))}, "fail"},
+		{"not reached", []delivery.Attempt{try(plain, 2, 2, delivery.FailNetwork)}, "fail"},
+		{"lost after it was reached", []delivery.Attempt{reached(try(plain, 2, 2, delivery.FailNetwork))}, "strip_all"},
 		{"none new, and words against media", []delivery.Attempt{worded(try(plain, 3, 0, refused), delivery.ClassBlind)}, "strip_all"},
 		{"words change nothing where some are new", []delivery.Attempt{worded(try(plain, 3, 1, refused), delivery.ClassBlind)}, "strip_new"},
 		{"dropped once", []delivery.Attempt{try(plain, 1, 1, dropped)}, "replay"},

@@ -20,6 +20,9 @@ const (
 	// LifeSuspectedPicture is for each of several that were taken out
 	// together: most of them are innocent.
 	LifeSuspectedPicture = 24 * time.Hour
+	// LifeDoubtedPicture is for a picture on which the backend broke down
+	// instead of refusing it: it may have had another cause.
+	LifeDoubtedPicture = time.Hour
 	// LifeRefusedType is for a media type that the endpoint's own words
 	// named: it stands for every picture of the type, so it is asked again
 	// soon.
@@ -48,6 +51,12 @@ func RefusedPicture(b content.Blob, reason string, suspects int, now time.Time) 
 		life = LifeSuspectedPicture
 	}
 	return Verdict{Digest: b.Digest, MIME: b.MIME, Reason: reason, Until: now.Add(life)}
+}
+
+// DoubtedPicture is the verdict on a blob with which a backend broke down, and
+// without which it answered.
+func DoubtedPicture(b content.Blob, reason string, now time.Time) Verdict {
+	return Verdict{Digest: b.Digest, MIME: b.MIME, Reason: reason, Until: now.Add(LifeDoubtedPicture)}
 }
 
 // RefusedType is the verdict on a media type that an endpoint named when it

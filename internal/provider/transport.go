@@ -126,7 +126,7 @@ func (r *uploadReader) Close() error { return r.r.Close() }
 // transportError says why a request got no answer.
 func (c *Client) transportError(ctx context.Context, err error, up *upload) *Error {
 	if fault := up.fault.Load(); fault != nil {
-		return &Error{Failure: delivery.Failure{Kind: delivery.FailSchema}, Hint: "run tote store verify", Err: fmt.Errorf("build request: %w", *fault)}
+		return &Error{Failure: delivery.Failure{Kind: delivery.FailSchema}, Hint: "a stored file is gone or damaged; tote store verify finds which", Err: fmt.Errorf("build request: %w", *fault)}
 	}
 	err = withoutURL(err)
 	cause := context.Cause(ctx)
@@ -144,7 +144,7 @@ func (c *Client) transportError(ctx context.Context, err error, up *upload) *Err
 	if !timeout && sent > 0 && (sent < up.body.Len() || up.body.Len() > resend) {
 		kind = delivery.FailUpload
 	}
-	return &Error{Failure: delivery.Failure{Kind: kind}, Err: err}
+	return &Error{Failure: delivery.Failure{Kind: kind, Reached: kind == delivery.FailNetwork && sent > 0}, Err: err}
 }
 
 func cancelled(cause error) *Error {
