@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"mime"
@@ -141,13 +142,19 @@ func (chatEncoder) ToolCall(c content.ToolCall) (piece, error) {
 	s.Raw(`,"type":"function","function":{"name":`)
 	s.String(c.Name)
 	s.Raw(`,"arguments":`)
-	args := c.Arguments
-	if args == "" {
-		args = "{}"
-	}
-	s.String(args)
+	s.String(object(c.Arguments))
 	s.Raw(`}}`)
 	return piece{form: formCall, segments: s.Segments()}, nil
+}
+
+// object is what servers take for arguments: many refuse a request in which a
+// model's own broken JSON stands. The call's result says what was wrong with it.
+func object(args string) string {
+	var v map[string]json.RawMessage
+	if json.Unmarshal([]byte(args), &v) != nil || v == nil {
+		return "{}"
+	}
+	return args
 }
 
 // ToolResult implements [delivery.Encoder].

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"tote/internal/content"
 	"tote/internal/delivery"
@@ -18,6 +19,10 @@ import (
 
 // maxWhole bounds an answer that came in one piece, in bytes.
 const maxWhole = 64 << 20
+
+// maxAnswer bounds the text, thinking and tool calls of one answer, in bytes. No
+// model writes that much; a backend that streams without an end does.
+const maxAnswer = 16 << 20
 
 // readChat reads an answer in any form that a server is known to give to a
 // request for a stream.
@@ -48,6 +53,8 @@ type collector struct {
 	refused  bool
 	// answered: something of an answer was in it.
 	answered bool
+	// size is how much of it there is, in bytes.
+	size int
 }
 
 // call is a tool call that is being put together.
@@ -198,11 +205,15 @@ func (c *collector) delta(d *delta) error {
 		c.refused = true
 		text += no
 	}
+	c.size += len(text) + len(thought)
 	if text != "" && !c.emit(provider.TextDelta{Text: text}) {
 		return errStopped
 	}
 	for i := range d.ToolCalls {
 		c.call(&d.ToolCalls[i])
+	}
+	if c.size > maxAnswer {
+		return c.failed(provider.Unreadable("the answer is over " + strconv.Itoa(maxAnswer>>20) + " MiB"))
 	}
 	return nil
 }
@@ -226,6 +237,7 @@ func (c *collector) call(d *callDelta) {
 		k.name = d.Function.Name
 	}
 	k.args.WriteString(args)
+	c.size += len(args) + len(d.Function.Name) + len(d.ID)
 }
 
 // find returns the call that a piece belongs to, nil for a new one.
@@ -276,7 +288,7 @@ func (c *collector) finish() error {
 			end.Note = "a tool call was cut off"
 			continue
 		}
-		if !c.emit(provider.Call{Call: content.ToolCall{ID: c.callID(i, k, args), Name: k.name, Arguments: args}}) {
+		if !c.emit(provider.Call{Call: content.ToolCall{ID: c.callID(i, k, args), Name: toolName(k.name), Arguments: args}}) {
 			return errStopped
 		}
 	}
@@ -298,7 +310,7 @@ func (c *collector) report() bool {
 // call of the answer has, is made of the answer's own name and content, so that
 // the same answer always gives the same.
 func (c *collector) callID(i int, k *call, args string) string {
-	unique := k.id != ""
+	unique := k.id != "" && len(k.id) <= maxCallID && strings.IndexFunc(k.id, unicode.IsControl) < 0
 	for _, other := range c.calls[:i] {
 		unique = unique && other.id != k.id
 	}
@@ -308,6 +320,29 @@ func (c *collector) callID(i int, k *call, args string) string {
 	h := fnv.New64a()
 	h.Write(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", c.id, i, k.name, args))
 	return fmt.Sprintf("call_%016x", h.Sum64())
+}
+
+// maxCallID and maxToolName are what servers take back: longer ones come from a
+// model that repeats itself. The names of functions are bounded at
+// https://platform.openai.com/docs/api-reference/chat/create (read 2026-11-30).
+const (
+	maxCallID   = 256
+	maxToolName = 64
+)
+
+// toolName makes a name that the server takes back in the next request. What is
+// no name of a tool is none afterwards either.
+func toolName(name string) string {
+	if name == "" {
+		return "unnamed"
+	}
+	name = strings.Map(func(r rune) rune {
+		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-') {
+			return r
+		}
+		return '_'
+	}, name)
+	return name[:min(len(name), maxToolName)]
 }
 
 // end maps the finish reason.
