@@ -3,7 +3,8 @@ package delivery
 import "tote/internal/content"
 
 // This file pushes blocks down until the whole request fits: history before
-// the current prompt, older before newer, media before text.
+// the current prompt, older before newer, media before text, and whole turns of
+// history last.
 
 // whole reports whether the block itself goes out.
 func (o *Order) whole() bool { return o.Disposition.rank() == rankWhole }
@@ -35,7 +36,7 @@ func (d *decider) demote(i int, why Reason, detail string) {
 	o := &d.orders[i]
 	a, _ := content.AttachmentOf(o.block)
 	low := d.lower(a, why, detail)
-	low.block, low.route, low.result, low.Handle = o.block, o.route, o.result, o.Handle
+	low.block, low.route, low.result, low.message, low.Handle = o.block, o.route, o.result, o.message, o.Handle
 	*o = low
 }
 
@@ -54,10 +55,15 @@ func (d *decider) applyBudgets() {
 		sum: d.wireSize(), limit: d.requestLimit(), why: ReasonRequestSize,
 		media: func(o *Order) int64 { return EncodedLen(o.rawSize()) },
 		text:  func(o *Order) int64 { return o.Load.Size },
+		prose: proseSize, order: (*Order).wireSize,
 	})
 	if limit := d.tokenLimit(); limit > 0 {
 		price := func(o *Order) int64 { return int64(orderTokens(&d.in.Profile, o) - labelTokens) }
-		d.squeeze(squeeze{sum: d.tokens(), limit: limit, why: ReasonContextSize, media: price, text: price})
+		d.squeeze(squeeze{
+			sum: d.tokens(), limit: limit, why: ReasonContextSize, media: price, text: price,
+			prose: func(p content.Part) int64 { return int64(textTokens(proseSize(p))) },
+			order: func(o *Order) int64 { return int64(orderTokens(&d.in.Profile, o)) },
+		})
 	}
 }
 
@@ -195,28 +201,39 @@ func (d *decider) applyCount(k content.Kind, limit int64) {
 type squeeze struct {
 	sum, limit  int64
 	media, text func(*Order) int64
-	why         Reason
+	// prose and order are what a part's own text and a block cost in all.
+	prose func(content.Part) int64
+	order func(*Order) int64
+	why   Reason
 }
 
 // squeeze brings the sum under the limit: media of history, then texts of
-// history, down to EvictTo percent; then media, then texts of the current turn,
-// no further than needed.
+// history, then its oldest turns, down to EvictTo percent; then media, then
+// texts of the current turn, no further than needed. Where all turns of history
+// would not suffice, the current turn gives way before them: a prompt that is
+// itself too large does not cost the conversation for nothing.
 func (d *decider) squeeze(s squeeze) {
 	low := percent(s.limit, EvictTo)
-	for _, step := range []struct {
-		which evictable
-		goal  int64
-		cost  func(*Order) int64
-	}{
-		{evictable{past: true}, low, s.media},
-		{evictable{past: true, texts: true}, low, s.text},
-		{evictable{}, s.limit, s.media},
-		{evictable{texts: true}, s.limit, s.text},
+	for _, step := range []func() int64{
+		func() int64 { return d.evict(s.sum, low, evictable{past: true}, s.media, s.why) },
+		func() int64 { return d.evict(s.sum, low, evictable{past: true, texts: true}, s.text, s.why) },
+		func() int64 {
+			if cut, rest := d.oldest(s, low); rest <= s.limit {
+				return d.leaveTurns(s, cut, rest)
+			}
+			return s.sum
+		},
+		func() int64 { return d.evict(s.sum, s.limit, evictable{}, s.media, s.why) },
+		func() int64 { return d.evict(s.sum, s.limit, evictable{texts: true}, s.text, s.why) },
+		func() int64 {
+			cut, rest := d.oldest(s, low)
+			return d.leaveTurns(s, cut, rest)
+		},
 	} {
 		if s.sum <= s.limit {
 			return
 		}
-		s.sum = d.evict(s.sum, step.goal, step.which, step.cost, s.why)
+		s.sum = step()
 	}
 }
 
@@ -227,12 +244,10 @@ func (d *decider) requestLimit() int64 {
 
 // tokenLimit is what the prompt may cost, leaving room for the answer.
 func (d *decider) tokenLimit() int64 {
-	if d.in.Budgets.Tokens > 0 {
-		return int64(d.in.Budgets.Tokens)
-	}
 	p := &d.in.Profile
-	if p.Context == 0 {
-		return 0
+	limit := int64(d.in.Budgets.Tokens)
+	if limit <= 0 && p.Context > 0 {
+		limit = int64(p.Context - min(p.Output, p.Context/4))
 	}
-	return int64(p.Context - min(p.Output, p.Context/4))
+	return least(limit, d.in.Facts.MaxTokens)
 }

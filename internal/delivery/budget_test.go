@@ -149,7 +149,7 @@ func TestRequestSize(t *testing.T) {
 	// Four pictures of 133,336 bytes in base64, two texts of 5,000, labels.
 	base := func(in delivery.Input) int64 { return delivery.Decide(in).WireSize() }
 	wire := base(fullHouse())
-	const pic, text = 133_336, 5_000
+	const pic, text, turn = 133_336, 5_000, 482
 	tests := []struct {
 		name string
 		in   func(*delivery.Input)
@@ -158,7 +158,8 @@ func TestRequestSize(t *testing.T) {
 		{"fits", func(in *delivery.Input) { in.Budgets.Request = wire }, "iiiiii"},
 		{"history media first, down to 60 percent", func(in *delivery.Input) { in.Budgets.Request = wire - 1 }, "i__iii"},
 		{"then history text", func(in *delivery.Input) { in.Budgets.Request = wire - 2*pic - 1 }, "___iii"},
-		{"then current media, older first", func(in *delivery.Input) { in.Budgets.Request = wire - 2*pic - text - 1 }, "___i_i"},
+		{"then the turn", func(in *delivery.Input) { in.Budgets.Request = wire - 2*pic - text - 1 }, "___iii"},
+		{"then current media, older first", func(in *delivery.Input) { in.Budgets.Request = wire - 2*pic - text - turn - 1 }, "___i_i"},
 		{"then all current media", func(in *delivery.Input) { in.Budgets.Request = wire - 3*pic - text - 1 }, "___i__"},
 		{"then current text", func(in *delivery.Input) { in.Budgets.Request = wire - 4*pic - text - 1 }, "______"},
 		{"the profile's limit", func(in *delivery.Input) { in.Profile.MaxRequest = wire - 1 }, "i__iii"},
@@ -204,7 +205,8 @@ func TestTokens(t *testing.T) {
 		{"fits", func(in *delivery.Input) { in.Budgets.Tokens = int(all) }, "iiiiii"},
 		{"history media first", func(in *delivery.Input) { in.Budgets.Tokens = int(all) - 1 }, "i__iii"},
 		{"then history text", func(in *delivery.Input) { in.Budgets.Tokens = int(all) - 8_001 }, "___iii"},
-		{"then current media", func(in *delivery.Input) { in.Budgets.Tokens = int(all) - 8_000 - 1_251 }, "___i_i"},
+		{"then the turn", func(in *delivery.Input) { in.Budgets.Tokens = int(all) - 8_000 - 1_251 }, "___iii"},
+		{"then current media", func(in *delivery.Input) { in.Budgets.Tokens = int(all) - 8_000 - 1_372 }, "___i_i"},
 		{"then current text", func(in *delivery.Input) { in.Budgets.Tokens = 600 }, "______"},
 		{"the context, less the answer", func(in *delivery.Input) {
 			in.Profile.Context, in.Profile.Output = int(all)+999, 1000

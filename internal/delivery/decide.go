@@ -19,8 +19,9 @@ func Decide(in Input) Plan {
 			}
 		}
 	}
+	d.leaveRemembered()
 	d.applyBudgets()
-	return Plan{in: in, orders: d.orders, wants: d.wants}
+	return Plan{in: in, orders: d.orders, wants: d.wants, left: d.left, leftWhy: d.leftWhy}
 }
 
 func countBlocks(ms []content.Message) int {
@@ -40,11 +41,15 @@ func countBlocks(ms []content.Message) int {
 // decider makes the order of one block after the other, then lets the whole
 // request's budgets push some of them down.
 type decider struct {
-	in     *Input
-	route  Route
-	result bool
-	orders []Order
-	wants  Wants
+	in      *Input
+	route   Route
+	result  bool
+	message int
+	orders  []Order
+	wants   Wants
+	// left is how many leading messages are left out, leftWhy what for.
+	left    int
+	leftWhy Reason
 }
 
 var _ content.Visitor[Order] = (*decider)(nil)
@@ -52,7 +57,7 @@ var _ content.Visitor[Order] = (*decider)(nil)
 // enter says where the blocks that follow stand: in message i, by the route that
 // they take in the current turn.
 func (d *decider) enter(i int, route Route) {
-	d.result = route == RouteResult
+	d.message, d.result = i, route == RouteResult
 	d.route = RouteHistory
 	if i >= d.in.Current {
 		d.route = route
@@ -61,7 +66,7 @@ func (d *decider) enter(i int, route Route) {
 
 func (d *decider) add(b content.Block) {
 	o, _ := content.Visit(b, content.Visitor[Order](d)) // its methods return no error
-	o.block, o.route, o.result, o.Handle = b, d.route, d.result, b.BlockHandle()
+	o.block, o.route, o.result, o.message, o.Handle = b, d.route, d.result, d.message, b.BlockHandle()
 	d.orders = append(d.orders, o)
 }
 

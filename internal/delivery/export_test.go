@@ -5,16 +5,18 @@ import "tote/internal/content"
 // Messages shows a settled prompt to tests.
 func (p Prompt) Messages() []content.Message { return p.messages }
 
-// Tokens and TokenLimit show what the token budget is held against.
-func (p Plan) Tokens() int64 {
-	d := decider{in: &p.in, orders: p.orders}
-	return d.tokens()
-}
-
+// TokenLimit shows what the token budget is held against.
 func (p Plan) TokenLimit() int64 {
 	d := decider{in: &p.in}
 	return d.tokenLimit()
 }
+
+// LeftOut and LeftOutHandle show what is left out.
+func (p Plan) LeftOut() int { return p.left }
+
+const LeftOutHandle = leftOutHandle
+
+func (o *Order) Out() bool { return o.out }
 
 func (o *Order) Route() Route   { return o.route }
 func (o *Order) InResult() bool { return o.result }

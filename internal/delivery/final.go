@@ -98,17 +98,23 @@ func (s *settler) account(o *Order, b content.Block) {
 	case !o.Load.IsZero():
 		r.Blob = o.Load
 	}
+	if o.out {
+		r.Tokens = 0
+	}
 	s.receipts = append(s.receipts, r)
 	if b.Kind() == content.KindText || o.Handle == "" || o.Disposition == Stripped {
 		return // prose is itself; what is stripped comes back after the turn
 	}
-	e := LedgerEntry{Disposition: o.Disposition, Reason: o.Reason, Detail: o.Detail, Variant: o.Send, Note: o.Note}
-	if old, ok := s.ledger.entries[o.Handle]; ok && old == e {
+	s.remember(o.Handle, LedgerEntry{Disposition: o.Disposition, Reason: o.Reason, Detail: o.Detail, Variant: o.Send, Note: o.Note})
+}
+
+func (s *settler) remember(h content.Handle, e LedgerEntry) {
+	if old, ok := s.ledger.entries[h]; ok && old == e {
 		return
 	}
 	if !s.changed {
 		s.changed = true
 		s.ledger = s.ledger.copied()
 	}
-	s.ledger.entries[o.Handle] = e
+	s.ledger.entries[h] = e
 }

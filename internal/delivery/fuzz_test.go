@@ -36,6 +36,8 @@ func checkProperties(t *testing.T, data []byte) {
 	prompt, receipts, ledger := delivery.Settle(plan, carryOut(plan, goes))
 	checkReceipts(t, plan, receipts)
 	checkPrompt(t, prompt, receipts)
+	checkAlternation(t, in, prompt)
+	checkLeftOut(t, in, plan, prompt, ledger)
 	checkDeterminism(t, in, goes, prompt, receipts)
 	checkIdempotence(t, in, goes, prompt, receipts, ledger)
 	checkNeverUp(t, w, in, ledger)
@@ -98,7 +100,7 @@ func checkBudgets(t *testing.T, in delivery.Input, plan delivery.Plan) {
 	t.Helper()
 	var past int64
 	var counts [content.KindOpaque + 1]int64
-	reducible := false
+	reducible := plan.CanLeaveOut()
 	for i, o := range plan.Orders() {
 		reducible = reducible || o.Media() || o.Text()
 		if !o.Media() {
@@ -298,11 +300,68 @@ func checkIdempotence(t *testing.T, in delivery.Input, goes func(content.Handle)
 	}
 }
 
+// checkAlternation: no path refuses the request for the order of its roles.
+func checkAlternation(t *testing.T, in delivery.Input, p delivery.Prompt) {
+	t.Helper()
+	for i, m := range p.Messages() {
+		if i == 0 || m.Role != p.Messages()[i-1].Role {
+			continue
+		}
+		if m.Role == content.RoleUser || in.Profile.Placement.MergeRoles {
+			t.Errorf("messages %d and %d are both of %v", i-1, i, m.Role)
+		}
+	}
+}
+
+// checkLeftOut holds what is left out against the conversation and the prompt.
+func checkLeftOut(t *testing.T, in delivery.Input, plan delivery.Plan, p delivery.Prompt, ledger delivery.Ledger) {
+	t.Helper()
+	n := plan.LeftOut()
+	if n != ledger.LeftOut() {
+		t.Errorf("%d messages are left out, %d remembered", n, ledger.LeftOut())
+	}
+	if n > in.Current || n > 0 && (n >= len(in.Messages) || in.Messages[n].Role != content.RoleUser) {
+		t.Fatalf("%d messages are left out of %d, the current turn begins at %d", n, len(in.Messages), in.Current)
+	}
+	left := len(blocksOf(in.Messages[:n]))
+	for i, o := range plan.Orders() {
+		if o.Out() != (i < left) || o.Out() && o.Disposition != delivery.Placeholder && o.Disposition != delivery.Refused {
+			t.Errorf("order %d: %v of a message that is left out: %v", i, o.Disposition, i < left)
+		}
+	}
+	if diff := cmp.Diff(callsOf(in.Messages[n:]), callsOf(p.Messages())); diff != "" {
+		t.Errorf("the calls are not those of what is left:\n%s", diff)
+	}
+	if n == 0 {
+		return
+	}
+	first := p.Messages()[0]
+	if text, ok := first.Parts[0].(content.Text); first.Role != content.RoleUser || !ok || !strings.Contains(text.Body, "left out") {
+		t.Errorf("the first message of %v begins with %v", first.Role, first.Parts[0])
+	}
+}
+
+func callsOf(ms []content.Message) []string {
+	var out []string
+	for _, m := range ms {
+		for _, p := range m.Parts {
+			if c, ok := p.(content.ToolCall); ok && m.Role == content.RoleAssistant {
+				out = append(out, c.ID)
+			}
+		}
+	}
+	return out
+}
+
 // checkNeverUp decides with other facts in the same lane.
 func checkNeverUp(t *testing.T, w *world, in delivery.Input, ledger delivery.Ledger) {
 	t.Helper()
 	in.Ledger, in.Facts, in.Budgets = ledger, w.facts(), w.budgets()
-	for _, o := range delivery.Decide(in).Orders() {
+	plan := delivery.Decide(in)
+	if got, was := plan.LeftOut(), ledger.LeftOut(); got < was {
+		t.Errorf("%d messages are left out, %d before", got, was)
+	}
+	for _, o := range plan.Orders() {
 		e, ok := ledger.Lookup(o.Handle)
 		if ok && o.Disposition.Rank() > e.Disposition.Rank() {
 			t.Errorf("%s went up from %v to %v", o.Handle, e.Disposition, o.Disposition)
@@ -317,7 +376,7 @@ func unbounded(in delivery.Input) delivery.Input {
 	for _, l := range []*delivery.Limits{&in.Profile.ImageLimits, &in.Profile.AudioLimits, &in.Profile.DocumentLimits} {
 		l.MaxCount, l.ManyCount = 0, 0
 	}
-	in.Facts.MaxRequest, in.Facts.MaxCount, in.Facts.DropHistory = 0, 0, false
+	in.Facts.MaxRequest, in.Facts.MaxCount, in.Facts.MaxTokens, in.Facts.DropHistory = 0, 0, 0, false
 	return in
 }
 
@@ -362,7 +421,7 @@ func checkPrefix(t *testing.T, w *world, in delivery.Input, goes func(content.Ha
 	w.open = nil
 	in.Messages = w.messages(slices.Clone(in.Messages), 6)
 	in.Ledger = ledger
-	in.Current = w.n(len(in.Messages) + 1)
+	in.Current += w.n(len(in.Messages) + 1 - in.Current)
 	plan = delivery.Decide(in)
 	after, _, _ := delivery.Settle(plan, carryOut(plan, goes))
 	if a, b := wire(t, before), wire(t, after); !strings.HasPrefix(b, a) {

@@ -241,7 +241,7 @@ func (w *world) facts() delivery.Facts {
 		RefusedMIMEs: some(w.reader, []string{png, jpeg, "image/*", "audio/*", pdf}),
 		Files:        w.bit(), Describer: w.bit(), Overhead: int64(w.n(2)) * 1_000, MaxRequest: pick(w.reader, int64(0), 900_000),
 		MaxBytes: pick(w.reader, int64(0), 150_000), MaxEdge: pick(w.reader, 0, 700), MaxCount: pick(w.reader, 0, 2),
-		DropHistory: w.n(6) == 1, Fixed: int64(w.n(2)) * 2_000,
+		MaxTokens: pick(w.reader, int64(0), 3_000), DropHistory: w.n(6) == 1, Fixed: int64(w.n(2)) * 2_000,
 	}
 	for h := range some(w.reader, w.handles) {
 		if f.Failed == nil {
@@ -258,6 +258,11 @@ func (w *world) facts() delivery.Facts {
 // ledger remembers any disposition for some of the handles.
 func (w *world) ledger() delivery.Ledger {
 	rows := map[content.Handle]delivery.LedgerEntry{}
+	if w.n(4) == 1 {
+		rows[delivery.LeftOutHandle] = delivery.LedgerEntry{
+			Disposition: delivery.Placeholder, Reason: delivery.ReasonContextSize, Detail: pick(w.reader, "1", "3", "8", "-1", "x"),
+		}
+	}
 	handles := slices.DeleteFunc(slices.Clone(w.handles), func(h content.Handle) bool {
 		k, _, _ := h.Ordinal()
 		return k == "text" || k == "link" || k == "opaque" // decided by nothing but themselves

@@ -77,6 +77,9 @@ type Facts struct {
 	MaxEdge  int
 	// MaxCount is a learned limit on pictures per request, 0 for none.
 	MaxCount int
+	// MaxTokens bounds the request's estimated tokens (after an overflow), 0
+	// for none.
+	MaxTokens int64
 	// DropHistory: no media of earlier turns at all (after an overflow).
 	DropHistory bool
 	// Fixed is the size of what is not blocks: system prompt and tools, in
@@ -123,6 +126,10 @@ type Order struct {
 	route Route
 	// result: it stands in a tool result, of this turn or an earlier one.
 	result bool
+	// message is the index of the message that it stands in, out that the
+	// message is left out.
+	message int
+	out     bool
 }
 
 // Block returns the block that the order is about.
@@ -144,6 +151,9 @@ type Plan struct {
 	in     Input
 	orders []Order
 	wants  Wants
+	// left is how many leading messages are left out, leftWhy what for.
+	left    int
+	leftWhy Reason
 }
 
 // Orders returns the orders. They are the plan's own and must not be changed.

@@ -19,8 +19,8 @@ type LedgerEntry struct {
 	Note string
 }
 
-// Ledger is the memory of a lane: for each block what was last sent. It is a
-// value: Settle returns a new one and leaves the old as it was.
+// Ledger is the memory of a lane: for each block what was last sent, and how
+// many messages are left out. It is a value: Settle returns a new one and leaves the old as it was.
 type Ledger struct {
 	entries map[content.Handle]LedgerEntry
 }
@@ -29,7 +29,9 @@ type Ledger struct {
 // is left out, so that a damaged database costs a prompt cache and no more.
 func NewLedger(rows map[content.Handle]LedgerEntry) Ledger {
 	entries := maps.Clone(rows)
-	maps.DeleteFunc(entries, func(_ content.Handle, e LedgerEntry) bool { return !e.sound() })
+	maps.DeleteFunc(entries, func(h content.Handle, e LedgerEntry) bool {
+		return !e.sound() || h == leftOutHandle && e.leftOut() < 0
+	})
 	return Ledger{entries: entries}
 }
 
@@ -52,7 +54,7 @@ func (l Ledger) copied() Ledger {
 	return Ledger{entries: maps.Clone(l.entries)}
 }
 
-// Len returns how many blocks the ledger remembers.
+// Len returns how many rows the ledger has.
 func (l Ledger) Len() int { return len(l.entries) }
 
 // Lookup returns what was last sent for h.

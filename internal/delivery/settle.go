@@ -12,6 +12,7 @@ func Settle(p Plan, r Results) (Prompt, []Receipt, Ledger) {
 	s.receipts = make([]Receipt, 0, len(p.orders))
 	s.prompt.messages = make([]content.Message, 0, len(p.in.Messages))
 	s.messages(p.in.Messages)
+	s.rememberLeftOut()
 	s.mergeRoles()
 	s.collectMedia()
 	return s.prompt, s.receipts, s.ledger
@@ -40,22 +41,36 @@ type settler struct {
 	open []content.ToolCall
 }
 
-// emit appends a message, with an assistant message between tool results and
-// the user where the path demands one.
+// emit appends a message. Between two messages of the user, of which a failed
+// turn leaves the first without an answer, stands one of the assistant: strict
+// chat templates refuse any other order. So it does between tool results and the
+// user where the path demands it.
 func (s *settler) emit(m content.Message) {
-	n := len(s.prompt.messages)
-	if s.profile.Placement.Bridge && m.Role == content.RoleUser && n > 0 && s.prompt.messages[n-1].Role == content.RoleTool {
-		s.prompt.messages = append(s.prompt.messages, content.Message{
-			Role: content.RoleAssistant, Parts: []content.Part{content.Text{Body: "[tool results received]"}},
-		})
+	if n := len(s.prompt.messages); n > 0 && m.Role == content.RoleUser {
+		switch last := s.prompt.messages[n-1].Role; {
+		case last == content.RoleTool && s.profile.Placement.Bridge:
+			s.assist("[tool results received]")
+		case last == content.RoleUser && !s.profile.Placement.MergeRoles:
+			s.assist("[no answer was given]")
+		}
 	}
 	s.prompt.messages = append(s.prompt.messages, m)
+}
+
+func (s *settler) assist(words string) {
+	s.prompt.messages = append(s.prompt.messages, content.Message{
+		Role: content.RoleAssistant, Parts: []content.Part{content.Text{Body: words}},
+	})
 }
 
 // messages takes a message of no known role as the user's: what it holds must
 // not get lost.
 func (s *settler) messages(ms []content.Message) {
-	for _, m := range ms {
+	for i, m := range ms {
+		if i < s.plan.left {
+			s.skip(m)
+			continue
+		}
 		if m.Role == content.RoleTool {
 			s.answerOpen(s.toolResults(m.Parts))
 			continue
@@ -65,7 +80,11 @@ func (s *settler) messages(ms []content.Message) {
 			s.emit(content.Message{Role: m.Role, Parts: s.assistant(m.Parts)})
 			continue
 		}
-		s.emit(content.Message{Role: content.RoleUser, Parts: s.user(m.Parts)})
+		parts := s.user(m.Parts)
+		if i > 0 && i == s.plan.left {
+			parts = append([]content.Part{s.leftOut()}, parts...)
+		}
+		s.emit(content.Message{Role: content.RoleUser, Parts: parts})
 	}
 	s.answerOpen(nil)
 }

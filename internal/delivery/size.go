@@ -17,8 +17,14 @@ const (
 // WireSize is what the plan's request is estimated to take on the wire, in bytes,
 // with Facts.Overhead.
 func (p Plan) WireSize() int64 {
-	d := decider{in: &p.in, orders: p.orders}
+	d := decider{in: &p.in, orders: p.orders, left: p.left}
 	return d.wireSize()
+}
+
+// Tokens is what the plan's request is estimated to take of the context.
+func (p Plan) Tokens() int64 {
+	d := decider{in: &p.in, orders: p.orders, left: p.left}
+	return d.tokens()
 }
 
 // RequestLimit is the largest body that the plan's request may have, in bytes.
@@ -32,19 +38,27 @@ func (p Plan) RequestLimit() int64 {
 func (d *decider) wireSize() int64 {
 	n := d.in.Facts.Fixed + d.in.Facts.Overhead
 	for i := range d.orders {
-		o := &d.orders[i]
-		n += labelSize + o.wordsSize()
-		if o.carriesMedia() {
-			n += EncodedLen(o.rawSize())
-		}
-		if o.loadsText() {
-			n += o.Load.Size
-		}
+		n += d.orders[i].wireSize()
 	}
-	for _, m := range d.in.Messages {
+	for _, m := range d.in.Messages[d.left:] {
 		for _, p := range m.Parts {
 			n += proseSize(p)
 		}
+	}
+	return n
+}
+
+// wireSize is what an order takes in bytes beyond prose, which is counted apart.
+func (o *Order) wireSize() int64 {
+	if o.out {
+		return 0
+	}
+	n := labelSize + o.wordsSize()
+	if o.carriesMedia() {
+		n += EncodedLen(o.rawSize())
+	}
+	if o.loadsText() {
+		n += o.Load.Size
 	}
 	return n
 }
@@ -86,7 +100,7 @@ func proseSize(p content.Part) int64 {
 
 func (d *decider) tokens() int64 {
 	n := textTokens(d.in.Facts.Fixed)
-	for _, m := range d.in.Messages {
+	for _, m := range d.in.Messages[d.left:] {
 		for _, p := range m.Parts {
 			n += textTokens(proseSize(p))
 		}
@@ -100,6 +114,8 @@ func (d *decider) tokens() int64 {
 // orderTokens is what an order costs beyond prose, which is counted apart.
 func orderTokens(p *Profile, o *Order) int {
 	switch {
+	case o.out:
+		return 0
 	case o.carries(content.KindImage) && o.Cut == nil:
 		return p.Tokens.PictureTokens(o.Send.Width, o.Send.Height) + labelTokens
 	case o.carriesMedia():
