@@ -20,6 +20,8 @@ type settled struct {
 	receipts []delivery.Receipt
 	ledger   delivery.Ledger
 	body     provider.Body
+	// tokens is the estimate of what it takes of the context.
+	tokens int64
 }
 
 // prepare decides, carries out and settles the conversation, and spells it.
@@ -49,7 +51,7 @@ func (t *turn) prepare(ctx context.Context, seed int64) (settled, error) {
 		if again {
 			continue
 		}
-		out := settled{}
+		out := settled{tokens: plan.Tokens()}
 		out.prompt, out.receipts, out.ledger = delivery.Settle(plan, results)
 		out.body, err = t.model.Provider.Encode(provider.Request{
 			Prompt: out.prompt, Blobs: t.s.a.o.Store, System: t.system, Tools: t.specs, Seed: seed,
@@ -74,7 +76,7 @@ func canShrink(p delivery.Plan) bool {
 			return true
 		}
 	}
-	return false
+	return p.CanLeaveOut()
 }
 
 // expectOver is the body size in bytes above which an endpoint that has not

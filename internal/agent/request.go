@@ -43,6 +43,7 @@ func (t *turn) ask(ctx context.Context) (*answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("number the request: %w", err)
 	}
+	t.facts.MaxTokens = 0 // what gave way to it stays so by the ledger
 	r := &request{number: number, seed: int64(t.s.a.o.Rand() & math.MaxInt32)}
 	step := delivery.StepPlain
 	var ready settled
@@ -136,6 +137,11 @@ func (t *turn) ready(ctx context.Context, r *request) (settled, error) {
 	if t.strict && t.degraded && t.steps == 1 && len(r.attempts) == 0 {
 		return ready, ErrStrict
 	}
+	_, old := t.s.ledger()
+	if n := ready.ledger.LeftOut(); n > old.LeftOut() {
+		t.notice(delivery.SeverityWarning, fmt.Sprintf("the oldest %d messages of this conversation are not sent any more", n),
+			"together with the rest they are more than this model or its backend takes; they stay in the session's record")
+	}
 	return ready, t.s.remember(ctx, ready.ledger)
 }
 
@@ -179,7 +185,7 @@ func (t *turn) recover(r *request, ready settled, action delivery.Action, e *pro
 		return delivery.StepStripAll
 	case delivery.ActEvict:
 		if e.Failure.Kind == delivery.FailOverflow {
-			t.facts.DropHistory = true
+			t.facts.DropHistory, t.facts.MaxTokens = true, max(1, ready.tokens/2)
 			return delivery.StepEvict
 		}
 		r.limit = min(smallBody, ready.body.Len()/2)

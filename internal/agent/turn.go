@@ -87,7 +87,7 @@ func (t *turn) learn(ctx context.Context) error {
 		facts.Fixed += int64(len(s.Name) + len(s.Description) + len(s.Schema))
 	}
 	// What this turn has learned so far holds to its end.
-	facts.Overhead, facts.DropHistory = t.facts.Overhead, t.facts.DropHistory
+	facts.Overhead, facts.DropHistory, facts.MaxTokens = t.facts.Overhead, t.facts.DropHistory, t.facts.MaxTokens
 	if n := t.facts.MaxRequest; n > 0 && (facts.MaxRequest == 0 || n < facts.MaxRequest) {
 		facts.MaxRequest = n
 	}
