@@ -82,6 +82,9 @@ var _ acp.Host = host{}
 
 // Workspace implements acp.Host.
 func (h host) Workspace(ctx context.Context, cwd string) (acp.Workspace, error) {
+	if info, err := os.Stat(cwd); err != nil || !info.IsDir() {
+		return acp.Workspace{}, fmt.Errorf("%w: %s", acp.ErrFolder, cwd)
+	}
 	w, err := h.app.Workspace(ctx, cwd)
 	if err != nil {
 		return acp.Workspace{}, err

@@ -114,11 +114,10 @@ func (f *runFlags) turn(ctx context.Context, a *app.App, cwd string) (int, error
 		ctx, cancel = context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("the time limit of %s is over", f.timeout))
 		defer cancel()
 	}
-	s, release, err := f.openSession(ctx, a, ws, cwd)
+	s, err := f.openSession(ctx, a, ws, cwd)
 	if err != nil {
 		return 0, err
 	}
-	defer release()
 	streams := f.streams()
 	if f.e.inTerminal && !f.usedStdin {
 		streams.Terminal = f.e.stdin
@@ -132,39 +131,25 @@ func closeApp(a *app.App, e environment) {
 	}
 }
 
-// openSession continues a session or starts one. Until release is called, other
-// processes that want the same session wait.
-func (f *runFlags) openSession(ctx context.Context, a *app.App, ws *app.Workspace, cwd string) (s *agent.Session, release func(), err error) {
-	id := f.session
+// openSession continues a session or starts one.
+func (f *runFlags) openSession(ctx context.Context, a *app.App, ws *app.Workspace, cwd string) (*agent.Session, error) {
 	name, err := ws.DefaultAgent()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if f.newest || id != "" {
-		if id, err = findSession(ctx, a, cwd, id); err != nil {
-			return nil, nil, err
-		}
+	if !f.newest && f.session == "" {
+		return ws.Agent().Create(ctx, name, cwd, nil)
 	}
-	fresh := id == ""
-	if fresh {
-		if s, err = ws.Agent().Create(ctx, name, cwd, nil); err != nil {
-			return nil, nil, err
-		}
-		id = s.ID()
-	}
-	release, err = a.LockSession(ctx, id, func() { say(f.e.stderr, "waiting for another tote that works in session %s", id) })
-	if err != nil || fresh {
-		return s, release, err
+	id, err := findSession(ctx, a, cwd, f.session)
+	if err != nil {
+		return nil, err
 	}
 	chosen := ""
 	if f.agent != "" || f.model != "" {
 		chosen = name
 	}
-	if s, err = ws.Agent().Open(ctx, id, chosen, cwd, nil); err != nil {
-		release()
-		return nil, nil, noSession(err, id)
-	}
-	return s, release, nil
+	s, err := ws.Agent().Open(ctx, id, chosen, cwd, nil)
+	return s, noSession(err, id)
 }
 
 // findSession checks that a session is there; without an id it is the newest of

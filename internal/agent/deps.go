@@ -203,6 +203,9 @@ type Options struct {
 	Tools     *tool.Registry
 	// Forbidden are folders that tools never enter.
 	Forbidden []string
+	// Lock keeps other processes out of a session for the time of a turn; nil
+	// where there are none. It waits, and calls busy once before it does.
+	Lock func(ctx context.Context, session string, busy func()) (release func(), err error)
 	// Policy is asked at the start of every turn.
 	Policy func() Policy
 	Now    func() time.Time

@@ -28,6 +28,14 @@ func (s *Session) Prompt(ctx context.Context, p Prompt) (Result, error) {
 	if s.isClosed() {
 		return Result{Stop: content.StopFailed}, ErrClosed
 	}
+	release, err := s.own(ctx, p.Front)
+	if err != nil {
+		if ctx.Err() != nil {
+			return Result{Turn: p.TurnID, Stop: content.StopCancelled}, nil
+		}
+		return Result{Turn: p.TurnID, Stop: content.StopFailed}, err
+	}
+	defer release()
 	notices, err := s.a.o.Models.Reload(ctx)
 	for _, n := range notices {
 		p.Front.Noticed(Noticed{Notice: n})

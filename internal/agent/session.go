@@ -45,11 +45,14 @@ type Session struct {
 	stored Stored
 	turns  []content.Turn
 	// restored are the blocks that came from the disk: what falls back to a
-	// file from those is staged under replayed/. It is never changed.
+	// file from those is staged under replayed/. Only a turn touches it.
 	restored map[content.Handle]bool
 	closed   bool
 	permits  map[string]bool
 	lane     lane
+	// seen is what the disk said of the session when it was last read or
+	// written here. Only a turn touches it.
+	seen Stored
 	// mode is what SetMode chose, nil where the policy decides.
 	mode *permission.Mode
 }
@@ -98,17 +101,67 @@ func (a *Agent) Open(ctx context.Context, id, agent, cwd string, dirs []string) 
 		return nil, fmt.Errorf("open session %s: %w", id, err)
 	}
 	s := &Session{
-		a: a, turn: make(chan struct{}, 1), permits: map[string]bool{}, stored: stored, turns: turns,
-		restored: map[content.Handle]bool{},
+		a: a, turn: make(chan struct{}, 1), permits: map[string]bool{}, stored: stored, seen: stored, turns: turns,
+		restored: handles(turns),
 	}
+	return s, nil
+}
+
+func handles(turns []content.Turn) map[content.Handle]bool {
+	out := map[content.Handle]bool{}
 	for _, t := range turns {
 		for _, m := range t.Messages {
 			for _, b := range m.Blocks() {
-				s.restored[b.BlockHandle()] = true
+				out[b.BlockHandle()] = true
 			}
 		}
 	}
-	return s, nil
+	return out
+}
+
+// own makes the session this process's for one turn. Another process may have
+// worked in it meanwhile; then it is read again.
+func (s *Session) own(ctx context.Context, f Front) (release func(), err error) {
+	unlock := func() {}
+	if lock := s.a.o.Lock; lock != nil {
+		busy := func() {
+			f.Noticed(Noticed{Notice: delivery.Notice{Severity: delivery.SeverityInfo, Title: "waiting for another tote that works in this session"}})
+		}
+		if unlock, err = lock(ctx, s.ID(), busy); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.refresh(ctx); err != nil {
+		unlock()
+		return nil, err
+	}
+	return func() {
+		defer unlock()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+		defer cancel()
+		// Without an answer the next turn reads everything again.
+		s.seen, _ = s.a.o.Sessions.Session(ctx, s.ID())
+	}, nil
+}
+
+// refresh reads the session again where the disk holds other turns.
+func (s *Session) refresh(ctx context.Context) error {
+	stored, err := s.a.o.Sessions.Session(ctx, s.ID())
+	if err != nil {
+		return fmt.Errorf("open session %s: %w", s.ID(), err)
+	}
+	if len(s.Turns()) == stored.Turns && (stored.Turns == 0 || stored.Updated.Equal(s.seen.Updated)) {
+		return nil
+	}
+	turns, err := s.a.o.Turns.Load(ctx, s.ID())
+	if err != nil {
+		return fmt.Errorf("open session %s: %w", s.ID(), err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stored.Agent, stored.Cwd, stored.Dirs = s.stored.Agent, s.stored.Cwd, s.stored.Dirs
+	s.stored, s.turns, s.restored, s.lane = stored, turns, handles(turns), lane{}
+	return nil
 }
 
 // ID returns the session's id.

@@ -79,6 +79,7 @@ func (a *App) wire(w *Workspace, st *store.Store, db *history.DB) (*agent.Agent,
 	return agent.New(agent.Options{
 		Inlet: inlet{in: in, store: st}, Store: st, Cutter: &cutter{store: st}, Stager: &scratch{dir: a.dirs.Scratch, store: st},
 		Sessions: rec, Turns: rec, Lanes: rec, Endpoints: rec, Models: w, Prober: prober{}, Tools: tools,
+		Lock:      a.LockSession,
 		Forbidden: []string{a.dirs.Config, a.dirs.Data, a.dirs.Cache, a.dirs.Scratch}, Policy: w.policy,
 		Now: a.o.Now, NewID: func() string { return newID(a.o.Now()) }, Rand: randomNumber,
 	}), nil

@@ -21,6 +21,9 @@ func failure(err error) error {
 	case errors.Is(err, ErrNoSession), errors.Is(err, agent.ErrClosed):
 		return rpc.Errorf(rpc.CodeNotFound, "session not found")
 	}
+	if errors.Is(err, ErrFolder) {
+		return rpc.Errorf(rpc.CodeInvalidParams, "%s", rpc.Clip(err.Error(), 500))
+	}
 	kind, message, hint := agent.Explain(err)
 	data := struct {
 		Kind string `json:"kind"`

@@ -15,6 +15,8 @@ import (
 var (
 	// ErrNoSession: no session of that id is stored.
 	ErrNoSession = errors.New("no such session")
+	// ErrFolder: a working folder that is none.
+	ErrFolder = errors.New("the working folder is not there")
 	// ErrCursor: a cursor that List never gave.
 	ErrCursor = errors.New("not a cursor of the session list")
 )

@@ -263,7 +263,7 @@ func (c *Conn) isReady() bool {
 	return c.ready
 }
 
-// shut ends the work that is left and the writer, each within the grace.
+// shut ends the work that is left within the grace, and then the writer.
 func (c *Conn) shut(stop context.CancelCauseFunc) error {
 	c.end()
 	idle := make(chan struct{})
@@ -273,21 +273,24 @@ func (c *Conn) shut(stop context.CancelCauseFunc) error {
 		close(idle)
 	}()
 	var err error
-	if !c.await(idle) {
+	if !await(idle, c.grace) {
 		stop(ErrClosed)
-		if !c.await(idle) {
+		if !await(idle, c.grace) {
 			err = fmt.Errorf("requests did not end within %v", c.grace)
 		}
 	}
 	c.out.close()
-	if !c.await(c.out.stopped) {
-		return errors.Join(err, fmt.Errorf("output was not taken within %v", c.grace))
+	if !await(c.out.stopped, drain) {
+		return errors.Join(err, fmt.Errorf("output was not taken within %v", drain))
 	}
 	return errors.Join(err, c.out.err)
 }
 
-func (c *Conn) await(done <-chan struct{}) bool {
-	timer := time.NewTimer(c.grace)
+// drain is how long a client that is gone has to take what is left of the output.
+const drain = time.Second
+
+func await(done <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-done:
