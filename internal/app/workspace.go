@@ -173,11 +173,33 @@ func (w *Workspace) Notices() []delivery.Notice {
 			Severity: delivery.SeverityWarning, Title: "MCP servers are not started by this version: " + strings.Join(names, ", "),
 		})
 	}
+	if idle := idleMembers(l.Config.Agents); len(idle) > 0 {
+		out = append(out, delivery.Notice{
+			Severity: delivery.SeverityWarning, Title: "settings without effect in this version: " + strings.Join(idle, ", "),
+		})
+	}
 	if n := len(l.Config.Agents); n > 2 && l.Config.DefaultAgent == offlineAgent {
 		out = append(out, delivery.Notice{
 			Severity: delivery.SeverityInfo, Title: "the offline stand-in answers: none of the configured agents is the default",
 			Detail: "set default_agent, or choose with --agent",
 		})
+	}
+	return out
+}
+
+// idleMembers names the members of agents that nothing reads yet.
+func idleMembers(agents map[string]config.Agent) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		a := agents[name]
+		for _, m := range []struct {
+			name string
+			set  bool
+		}{{"fallbacks", len(a.Fallbacks) > 0}, {"describer", a.Describer != ""}, {"escalate_to", a.EscalateTo != ""}} {
+			if m.set {
+				out = append(out, "agents."+name+"."+m.name)
+			}
+		}
 	}
 	return out
 }

@@ -5,6 +5,11 @@ import "fmt"
 // MaxDecodePixels is the largest width times height that is ever decoded.
 const MaxDecodePixels = 50_000_000
 
+// MaxDecodeBytes is the most memory that a decoded picture may take: that of
+// MaxDecodePixels at four bytes each. Pictures of 16 bits a sample take eight, so
+// they reach it at half as many pixels.
+const MaxDecodeBytes = 4 * MaxDecodePixels
+
 // Info is what the header of a picture says.
 type Info struct {
 	Format                    Format
@@ -110,6 +115,10 @@ func (h *header) decodable() error {
 		return &Error{Kind: TooManyPixels, Format: h.Format, Detail: fmt.Sprintf(
 			"%d x %d is %.1f megapixels, the limit is %d", h.StoredWidth, h.StoredHeight,
 			float64(h.pixels)/1e6, MaxDecodePixels/1_000_000)}
+	case h.BitDepth > 8 && 8*h.pixels > MaxDecodeBytes:
+		return &Error{Kind: TooManyPixels, Format: h.Format, Detail: fmt.Sprintf(
+			"%d x %d at %d bits takes %d MB to decode, the limit is %d", h.StoredWidth, h.StoredHeight, h.BitDepth,
+			8*h.pixels/1_000_000, MaxDecodeBytes/1_000_000)}
 	case h.cut != "":
 		return damaged(h.Format, "%s", h.cut)
 	default:
