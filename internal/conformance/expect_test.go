@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,6 +14,10 @@ import (
 // checkWire holds what reached a server against the receipts.
 func checkWire(t *testing.T, r request, w wire) {
 	t.Helper()
+	if n := r.ledger.LeftOut(); n > 0 && r.placing.route == delivery.RouteHistory {
+		checkLeftOut(t, r, w, n)
+		return
+	}
 	c := checker{t: t, request: r, wire: w, used: make([]bool, len(w.media))}
 	at, lifted := 0, 0
 	for _, b := range r.blocks {
@@ -47,6 +52,27 @@ func checkWire(t *testing.T, r request, w wire) {
 	}
 	if r.placing.result && !slices.Equal(w.results, []string{"call-a", "call-b", "call-c"}) {
 		t.Errorf("answered calls: %q", w.results)
+	}
+}
+
+// checkLeftOut: of a turn that is left out nothing is on the wire but the line
+// that says so, and every block of it has a receipt of that.
+func checkLeftOut(t *testing.T, r request, w wire, n int) {
+	t.Helper()
+	if !strings.Contains(w.flat, "["+strconv.Itoa(n)+" earlier messages of this conversation were left out") {
+		t.Errorf("%d messages are left out and nothing says so: %q", n, w.flat)
+	}
+	if len(w.media) > 0 || len(w.results) > 0 {
+		t.Errorf("of a turn that is left out came %d media and the results of %q", len(w.media), w.results)
+	}
+	for _, b := range r.blocks {
+		x := r.receipts[b.BlockHandle()]
+		if !x.Disposition.Degraded() || x.Reason.Model() == "" || x.Route != delivery.RouteHistory {
+			t.Errorf("%s is left out, its receipt says %v, %v, %v", x.Handle, x.Route, x.Disposition, x.Reason)
+		}
+		if strings.Contains(w.flat, "["+string(x.Handle)) {
+			t.Errorf("%s is left out and has a label", x.Handle)
+		}
 	}
 }
 
