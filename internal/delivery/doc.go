@@ -10,9 +10,10 @@
 //
 // Invariants: every block has exactly one receipt per request; order is kept;
 // budgets hold or the receipt says which block gave way; within a lane (one
-// session on one path, model and generation) a block never goes up again, so
-// that the earlier part of the next request is the same to the byte; recovery
-// adds facts and decides again, nobody edits a prompt.
+// session on one path, model and generation) a block never goes up again and a
+// turn that is left out never comes back, so that the earlier part of the next
+// request is the same to the byte; two messages of the user never follow each
+// other; recovery adds facts and decides again, nobody edits a prompt.
 //
 // Any package but content may import delivery; it imports content only.
 package delivery
