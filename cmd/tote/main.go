@@ -89,6 +89,7 @@ func commands() []command {
 		{"probe", "ask a model whether it sees pictures, and remember the answer", cmdProbe},
 		{"sessions", "list sessions", cmdSessions},
 		{"receipts", "say what was sent in a session", cmdReceipts},
+		{"store", "look after the stored attachments", cmdStore},
 		{"trust", "trust, list or distrust project folders", cmdTrust},
 		{"config", "show the configuration and where it comes from", cmdConfig},
 		{"version", "print the version", cmdVersion},
