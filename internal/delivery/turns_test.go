@@ -127,7 +127,9 @@ func TestNoAnswer(t *testing.T) {
 		want  []string
 	}{
 		{
-			"failed turns", delivery.Placement{}, []content.Message{user(prose(1, "a")), user(prose(2, "b")), user(prose(3, "c"))},
+			"failed turns",
+			delivery.Placement{},
+			[]content.Message{user(prose(1, "a")), user(prose(2, "b")), user(prose(3, "c"))},
 			[]string{"user: a", "assistant: [no answer was given]", "user: b", "assistant: [no answer was given]", "user: c"},
 		},
 		{
@@ -140,7 +142,9 @@ func TestNoAnswer(t *testing.T) {
 			},
 		},
 		{
-			"merged instead", delivery.Placement{MergeRoles: true}, []content.Message{user(prose(1, "a")), user(prose(2, "b"))},
+			"merged instead",
+			delivery.Placement{MergeRoles: true},
+			[]content.Message{user(prose(1, "a")), user(prose(2, "b"))},
 			[]string{"user: a", "user: b"},
 		},
 	}
