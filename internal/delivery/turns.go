@@ -77,6 +77,9 @@ func (d *decider) leave(n int, why Reason) {
 			return
 		}
 		if o.out {
+			if o.block.Kind() == content.KindText {
+				o.Reason = why // the ledger has no rows of prose to keep another
+			}
 			continue
 		}
 		out := Order{Disposition: Placeholder, Reason: why}
