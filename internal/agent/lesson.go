@@ -79,21 +79,21 @@ const smallestLimit = 64_000
 func (r *request) limits() []limit {
 	var out []limit
 	if r.limit >= smallestLimit {
-		out = append(out, limit{"max_request", r.limit})
+		out = append(out, limit{delivery.LimitRequest, r.limit})
 	}
 	l := r.refusal.Learned
 	if r.tooMany() {
-		out = append(out, limit{"max_count", int64(l.MaxCount)})
+		out = append(out, limit{delivery.LimitCount, int64(l.MaxCount)})
 	}
 	bytes, edge := false, false
 	for _, m := range r.suspects {
 		bytes, edge = bytes || r.tooHeavy(m), edge || r.tooLong(m)
 	}
 	if bytes {
-		out = append(out, limit{"max_bytes", l.MaxBytes})
+		out = append(out, limit{delivery.LimitBytes, l.MaxBytes})
 	}
 	if edge {
-		out = append(out, limit{"max_edge", int64(l.MaxEdge)})
+		out = append(out, limit{delivery.LimitEdge, int64(l.MaxEdge)})
 	}
 	return out
 }

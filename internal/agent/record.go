@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"strconv"
-
 	"tote/internal/content"
 	"tote/internal/delivery"
 )
@@ -47,7 +45,7 @@ func RecordOf(r delivery.Receipt, request, attempt int) ReceiptRecord {
 		detail += ": " + r.Detail
 	}
 	out := ReceiptRecord{
-		ID: "r" + strconv.Itoa(request) + "-" + string(r.Handle), Request: request, Attempt: attempt,
+		ID: delivery.ReceiptID(request, r.Handle), Request: request, Attempt: attempt,
 		Label: string(r.Handle), Name: r.Name, Kind: r.Kind.String(), Disposition: r.Disposition.String(), Partial: r.Partial,
 		Reason: r.Reason.String(), Detail: detail, Route: r.Route.String(), Model: r.Model, Path: r.Path, MIME: r.Blob.MIME,
 		Bytes: r.Blob.Size, Width: r.Blob.Width, Height: r.Blob.Height, Tokens: r.Tokens,

@@ -68,6 +68,14 @@ type Learned struct {
 	MaxRequest int64
 }
 
+// The names under which learned limits are kept.
+const (
+	LimitRequest = "max_request" // bytes of a body
+	LimitBytes   = "max_bytes"   // bytes of a picture before base64
+	LimitEdge    = "max_edge"    // pixels of a picture's longest side
+	LimitCount   = "max_count"   // pictures in a request
+)
+
 // Failure is how one sending went wrong.
 type Failure struct {
 	Kind    FailureKind

@@ -1,6 +1,10 @@
 package delivery
 
-import "tote/internal/content"
+import (
+	"strconv"
+
+	"tote/internal/content"
+)
 
 // Route is how a block came into a request.
 type Route uint8
@@ -20,6 +24,12 @@ func (r Route) String() string {
 		return routeNames[r]
 	}
 	return "route?"
+}
+
+// ReceiptID names the receipt of a block in a request of a session. All attempts
+// of the request share it.
+func ReceiptID(request int, h content.Handle) string {
+	return "r" + strconv.Itoa(request) + "-" + string(h)
 }
 
 // Receipt says what was done with one block in one request.

@@ -125,7 +125,7 @@ func TestReceipts(t *testing.T) {
 		var list []delivery.Receipt
 		for _, r := range got {
 			list = append(list, r.Receipt)
-			if want := history.ReceiptID(r.Request, r.Handle); r.ID != want || r.Request > i+1 {
+			if want := delivery.ReceiptID(r.Request, r.Handle); r.ID != want || r.Request > i+1 {
 				t.Errorf("request %d: receipt %q of request %d, want %q", i+1, r.ID, r.Request, want)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"tote/internal/content"
 	"tote/internal/delivery"
@@ -21,12 +20,6 @@ type StoredReceipt struct {
 	Turn             string
 	Request, Attempt int
 	delivery.Receipt
-}
-
-// ReceiptID makes the identifier of the receipt of a block in a request. All
-// attempts of the request share it.
-func ReceiptID(request int, h content.Handle) string {
-	return "r" + strconv.Itoa(request) + "-" + string(h)
 }
 
 // Query selects receipts.
@@ -208,7 +201,7 @@ func storedReceipts(ctx context.Context, tx *sql.Tx, where string, args ...any) 
 		if r.Receipt, err = decodeReceipt(handle, body, route); err != nil {
 			return fmt.Errorf("receipt of %s in request %d: %w", handle, r.Request, err)
 		}
-		r.ID = ReceiptID(r.Request, r.Handle)
+		r.ID = delivery.ReceiptID(r.Request, r.Handle)
 		out = append(out, r)
 		return nil
 	}, "SELECT t.id, r.request, r.attempt, r.handle, r.route, r.body FROM receipt r JOIN turn t ON t.num = r.turn WHERE "+where+

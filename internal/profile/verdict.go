@@ -76,14 +76,6 @@ func (v *Verdict) counts(now time.Time) bool {
 	return (v.Until.IsZero() || now.Before(v.Until)) && (!v.Digest.IsZero() || v.MIME != "")
 }
 
-// The names under which learned limits are stored.
-const (
-	LimitRequest = "max_request" // bytes of a body
-	LimitBytes   = "max_bytes"   // bytes of a picture before base64
-	LimitEdge    = "max_edge"    // pixels of a picture's longest side
-	LimitCount   = "max_count"   // pictures in a request
-)
-
 // Facts turns what was learned of an endpoint into the part of the facts that a
 // decision takes from it: refused and proven blobs, refused media types, limits.
 // Expired verdicts and limits that are not positive say nothing. A blob with
@@ -106,8 +98,8 @@ func Facts(verdicts []Verdict, limits map[string]int64, now time.Time) delivery.
 	for d := range f.Refused {
 		delete(f.Proven, d)
 	}
-	f.MaxRequest, f.MaxBytes = max(limits[LimitRequest], 0), max(limits[LimitBytes], 0)
-	f.MaxEdge, f.MaxCount = small(limits[LimitEdge]), small(limits[LimitCount])
+	f.MaxRequest, f.MaxBytes = max(limits[delivery.LimitRequest], 0), max(limits[delivery.LimitBytes], 0)
+	f.MaxEdge, f.MaxCount = small(limits[delivery.LimitEdge]), small(limits[delivery.LimitCount])
 	return f
 }
 

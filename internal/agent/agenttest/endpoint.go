@@ -24,7 +24,7 @@ func (d *Disk) Facts(_ context.Context, endpoint string) (delivery.Facts, error)
 		f.RefusedMIMEs[mime] = true
 	}
 	l := d.limits[endpoint]
-	f.MaxRequest, f.MaxBytes, f.MaxEdge, f.MaxCount = l["max_request"], l["max_bytes"], int(l["max_edge"]), int(l["max_count"])
+	f.MaxRequest, f.MaxBytes, f.MaxEdge, f.MaxCount = l[delivery.LimitRequest], l[delivery.LimitBytes], int(l[delivery.LimitEdge]), int(l[delivery.LimitCount])
 	return f, nil
 }
 
