@@ -144,7 +144,7 @@ func (a *Agent) look(ctx context.Context, m Model, png []byte, question string) 
 			out.text.WriteString(ev.Text)
 		case provider.UsageReport:
 			out.usage = ev.Usage
-		case provider.ThoughtDelta, provider.Thought, provider.Call, provider.Retry, provider.Finish:
+		case provider.ThoughtDelta, provider.Thought, provider.Call, provider.Retry, provider.Remark, provider.Finish:
 		}
 	}
 	return out.text.String(), out.usage, nil

@@ -148,6 +148,12 @@ func (t *turn) take(a *answer, ev provider.Event) {
 		a.usage = ev.Usage
 	case provider.Retry:
 		t.front.Retrying(Retrying(ev))
+	case provider.Remark:
+		severity := delivery.SeverityInfo
+		if ev.Lost {
+			severity = delivery.SeverityWarning
+		}
+		t.notice(severity, "the backend says: "+ev.Text, "")
 	case provider.Finish:
 		a.stop, a.finished = ev.Stop, true
 	}

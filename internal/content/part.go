@@ -21,6 +21,10 @@ type ToolCall struct {
 	Name string `json:"name"`
 	// Arguments is the JSON object as the model wrote it.
 	Arguments string `json:"arguments,omitempty"`
+	// Signature is opaque to everyone but the path that made it, as that of
+	// Reasoning is; "" where the path gives none. Path names that path.
+	Signature string `json:"signature,omitempty"`
+	Path      string `json:"path,omitempty"`
 }
 
 // ToolResult answers one ToolCall.

@@ -70,6 +70,9 @@ type Limits struct {
 	ManyCount, ManyEdge int
 	// MaxPages bounds a document.
 	MaxPages int
+	// Fit is the size to which the server shrinks pictures by itself, zero
+	// where it does not or where that is not known.
+	Fit Fit
 }
 
 // TokenRule is how a backend prices a picture.

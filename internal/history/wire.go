@@ -104,6 +104,8 @@ type wireCall struct {
 	ID        string `json:"i"`
 	Name      string `json:"n"`
 	Arguments string `json:"a,omitempty"`
+	Signature string `json:"s,omitempty"`
+	Path      string `json:"p,omitempty"`
 }
 
 type wireResult struct {

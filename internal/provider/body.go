@@ -12,6 +12,11 @@ type Body struct {
 	length   int64
 	// Expect asks for permission before the body is sent.
 	Expect bool
+	// Header is sent with this body, over what the client sets itself.
+	Header map[string]string
+	// Attached is what an adapter's Encode hands to its own Stream beside the
+	// bytes, nil for nothing.
+	Attached any
 }
 
 // NewBody makes a body of segments. It takes them over.

@@ -10,8 +10,14 @@ import (
 // Rejection makes the error of an answer that says no: a body with an error
 // status, or an error object that came inside a 200 or a stream. A status of
 // the body itself counts where the answer's was 200.
-func Rejection(status int, body []byte) *Error {
+func Rejection(status int, body []byte) *Error { return rejection(status, body, "") }
+
+// rejection is Rejection with the name that a header gave the error.
+func rejection(status int, body []byte, name string) *Error {
 	r := parseReply(body)
+	if name, _, _ = strings.Cut(name, ":"); name != "" {
+		r.codes = append(r.codes, strings.ToLower(name))
+	}
 	f := classify(status, r)
 	msg := cleanMessage(r.message)
 	if msg == "" && len(r.codes) > 0 {

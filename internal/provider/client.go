@@ -30,7 +30,9 @@ type Client struct {
 	opts Options
 	http *http.Client
 	base *url.URL
-	err  error // of BaseURL
+	err  error // of what the options say
+	// fault names the option that err is about.
+	fault string
 }
 
 // NewClient makes a client. It dials nothing; a base URL that cannot be used
@@ -42,7 +44,14 @@ func NewClient(o Options) *Client {
 		c.err = errors.New("it is no http or https address")
 	}
 	if c.err != nil {
-		c.base = &url.URL{}
+		c.base, c.err, c.fault = &url.URL{}, fmt.Errorf("read base URL: %w", c.err), "base_url"
+	}
+	if c.opts.Transport == nil {
+		t, err := c.opts.newTransport()
+		if err != nil && c.err == nil {
+			c.err, c.fault = err, "ca_file and proxy"
+		}
+		c.opts.Transport = t
 	}
 	c.http = &http.Client{Transport: c.opts.Transport, CheckRedirect: checkRedirect}
 	return c
@@ -125,8 +134,7 @@ var errStopped = errors.New("stopped by the consumer")
 func (c *Client) post(ctx context.Context, path string, body Body) (*Answer, error) {
 	if c.err != nil {
 		return nil, &Error{
-			Failure: delivery.Failure{Kind: delivery.FailNetwork}, Hint: "check " + c.setting("base_url"),
-			Err: fmt.Errorf("read base URL: %w", c.err),
+			Failure: delivery.Failure{Kind: delivery.FailNetwork}, Hint: "check " + c.setting(c.fault), Err: c.err,
 		}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -154,11 +162,12 @@ func (c *Client) post(ctx context.Context, path string, body Body) (*Answer, err
 	return nil, c.statusError(resp, a)
 }
 
-// request spells the head of a request.
+// request spells the head of a request and signs it.
 func (c *Client) request(ctx context.Context, path string, up *upload) (*http.Request, error) {
-	u := *c.base
-	u.Path = strings.TrimSuffix(u.Path, "/") + "/" + strings.TrimPrefix(path, "/")
-	u.RawPath = ""
+	u, err := c.address(path)
+	if err != nil {
+		return nil, &Error{Failure: delivery.Failure{Kind: delivery.FailNetwork}, Hint: "check the model's name", Err: err}
+	}
 	rd := up.open()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), rd)
 	if err != nil {
@@ -166,18 +175,62 @@ func (c *Client) request(ctx context.Context, path string, up *upload) (*http.Re
 	}
 	req.ContentLength = up.body.Len()
 	req.GetBody = func() (io.ReadCloser, error) { return up.open(), nil }
+	if up.body.Expect {
+		req.Header.Set("Expect", "100-continue")
+	}
+	if err := c.head(req, up.body.Header); err != nil {
+		return nil, err
+	}
+	if c.opts.Sign == nil {
+		return req, nil
+	}
+	if err := c.opts.Sign(ctx, req, up.body); err != nil {
+		return nil, c.signError(ctx, err)
+	}
+	return req, nil
+}
+
+// signError is why a request could not be signed: mostly that there is nothing
+// to sign with.
+func (c *Client) signError(ctx context.Context, err error) *Error {
+	if ctx.Err() != nil {
+		return cancelled(context.Cause(ctx))
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Failure: delivery.Failure{Kind: delivery.FailAuth}, Err: fmt.Errorf("sign request: %w", withoutURL(err))}
+}
+
+// address puts path, which is escaped and may have a query, behind the base.
+func (c *Client) address(path string) (*url.URL, error) {
+	path, query, _ := strings.Cut(path, "?")
+	u := c.base.JoinPath(path)
+	if u.Path == "" || !strings.HasSuffix(u.EscapedPath(), strings.TrimPrefix(path, "/")) {
+		return nil, errors.New("make request: its path cannot be put behind base_url")
+	}
+	switch {
+	case query == "":
+	case u.RawQuery == "":
+		u.RawQuery = query
+	default:
+		u.RawQuery += "&" + query
+	}
+	return u, nil
+}
+
+// head sets the headers of a request: the client's, the key, the options', and
+// those of the body.
+func (c *Client) head(req *http.Request, more map[string]string) error {
 	h := req.Header
 	h.Set("Content-Type", "application/json")
 	h.Set("Accept", "text/event-stream, application/json")
 	if c.opts.UserAgent != "" {
 		h.Set("User-Agent", c.opts.UserAgent)
 	}
-	if up.body.Expect {
-		h.Set("Expect", "100-continue")
-	}
 	key, err := c.key()
 	if err != nil {
-		return nil, &Error{Failure: delivery.Failure{Kind: delivery.FailAuth}, Hint: "check " + c.keyWords(), Err: err}
+		return &Error{Failure: delivery.Failure{Kind: delivery.FailAuth}, Hint: "check " + c.keyWords(), Err: err}
 	}
 	switch {
 	case key == "":
@@ -189,7 +242,10 @@ func (c *Client) request(ctx context.Context, path string, up *upload) (*http.Re
 	for k, v := range c.opts.Headers {
 		h.Set(k, v)
 	}
-	return req, nil
+	for k, v := range more {
+		h.Set(k, v)
+	}
+	return nil
 }
 
 func (c *Client) key() (string, error) {
@@ -203,13 +259,17 @@ func (c *Client) key() (string, error) {
 	return strings.TrimSpace(k), nil
 }
 
+// awsError is the header in which AWS names an error that its body may not name
+// (https://smithy.io/2.0/aws/protocols/aws-restjson1-protocol.html, read 2026-11-30).
+const awsError = "X-Amzn-Errortype"
+
 // statusError reads an answer that says no.
 func (c *Client) statusError(resp *http.Response, a *Answer) *Error {
 	body, err := io.ReadAll(io.LimitReader(a, maxErrorBody))
 	if err != nil && len(body) == 0 {
 		body = nil // the status alone says enough
 	}
-	e := Rejection(resp.StatusCode, body)
+	e := rejection(resp.StatusCode, body, resp.Header.Get(awsError))
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		e.Failure.Kind = delivery.FailProtocol
 		e.Failure.Class = delivery.ClassUnknown

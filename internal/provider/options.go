@@ -1,9 +1,14 @@
 package provider
 
 import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -22,9 +27,19 @@ type Options struct {
 	KeyHeader string
 	// Headers are sent with every request, over what the client sets itself.
 	Headers map[string]string
+	// Sign changes a request right before it is sent, for backends that want
+	// it signed; nil for none. It may read the body, which is never whole in
+	// memory, as often as it likes.
+	Sign func(ctx context.Context, r *http.Request, body Body) error
+	// CA holds certificates in PEM form that are trusted besides the
+	// system's, nil for none. It has no effect on another Transport.
+	CA []byte
+	// Proxy is the address of the proxy, "" for what the environment says,
+	// "direct" for none. It has no effect on another Transport.
+	Proxy string
 	// UserAgent names the program: "tote/1.0".
 	UserAgent string
-	// Transport replaces the network, nil for NewTransport.
+	// Transport replaces the network, nil for the real one.
 	Transport http.RoundTripper
 	// Now is the clock for dates in Retry-After and in hints, nil for the
 	// system's.
@@ -58,14 +73,15 @@ const (
 // says nothing.
 const expectTimeout = 100 * time.Millisecond
 
-// NewTransport makes the transport for the network: proxies and certificate
-// files as the environment says, TLS as the standard library does it.
-func NewTransport(connect time.Duration) *http.Transport {
+// newTransport makes the transport for the network: proxies and certificates as
+// the environment and the options say, TLS as the standard library does it.
+func (o *Options) newTransport() (*http.Transport, error) {
+	connect := o.ConnectTimeout
 	if connect <= 0 {
 		connect = DefaultConnectTimeout
 	}
 	d := net.Dialer{Timeout: connect, KeepAlive: 30 * time.Second}
-	return &http.Transport{
+	t := &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           d.DialContext,
 		ForceAttemptHTTP2:     true,
@@ -76,7 +92,33 @@ func NewTransport(connect time.Duration) *http.Transport {
 		// A compressed answer may be held back until a block is full.
 		DisableCompression: true,
 	}
+	switch o.Proxy {
+	case "":
+	case proxyNone:
+		t.Proxy = nil
+	default:
+		u, err := url.Parse(o.Proxy)
+		if err != nil || u.Host == "" {
+			return t, errors.New("read the proxy's address: it is no URL")
+		}
+		t.Proxy = http.ProxyURL(u)
+	}
+	if len(o.CA) == 0 {
+		return t, nil
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool() // a system without any trusts what is named
+	}
+	if !pool.AppendCertsFromPEM(o.CA) {
+		return t, errors.New("read the certificates to trust: no certificate in PEM form is among them")
+	}
+	t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	return t, nil
 }
+
+// proxyNone is the Proxy that stands for none.
+const proxyNone = "direct"
 
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
@@ -90,9 +132,6 @@ func (o Options) withDefaults() Options {
 		o.MaxRetries = DefaultRetries
 	case o.MaxRetries < 0:
 		o.MaxRetries = 0
-	}
-	if o.Transport == nil {
-		o.Transport = NewTransport(o.ConnectTimeout)
 	}
 	if o.FirstByteTimeout <= 0 {
 		o.FirstByteTimeout = DefaultFirstByteTimeout

@@ -35,9 +35,34 @@ type Request struct {
 	Seed int64
 	// MaxOutput is the longest answer in tokens, 0 to leave it to the backend.
 	MaxOutput int
+	// Effort is how hard the model should think.
+	Effort Effort
 	// Expect asks the server for permission before a large body is sent
 	// ("Expect: 100-continue").
 	Expect bool
+}
+
+// Effort is how hard a model should think before it answers. Each wire has its
+// own words for it.
+type Effort uint8
+
+// The efforts. The zero value leaves it to the backend.
+const (
+	EffortDefault Effort = iota
+	EffortNone
+	EffortLow
+	EffortMedium
+	EffortHigh
+)
+
+var effortNames = [...]string{"", "none", "low", "medium", "high"}
+
+// String is the word in use for e on most wires, "" for EffortDefault.
+func (e Effort) String() string {
+	if int(e) < len(effortNames) {
+		return effortNames[e]
+	}
+	return "effort?"
 }
 
 // A Provider is one path to one model.
@@ -56,7 +81,7 @@ type Provider interface {
 }
 
 // An Event is something that a backend said. The set is closed: TextDelta,
-// ThoughtDelta, Thought, Call, UsageReport, Retry and Finish.
+// ThoughtDelta, Thought, Call, UsageReport, Retry, Remark and Finish.
 //
 //sumtype:decl
 type Event interface{ event() }
@@ -89,6 +114,15 @@ type Retry struct {
 	Why string
 }
 
+// Remark is a line for the user about what the backend did with the request, in
+// its own way and without being asked: it left a picture out, or shrank it.
+type Remark struct {
+	// Text is a sentence without a full stop.
+	Text string
+	// Lost: something that was sent did not reach the model.
+	Lost bool
+}
+
 // Finish ends an answer. Note is the backend's own word where it is none of
 // the stop reasons.
 type Finish struct {
@@ -102,4 +136,5 @@ func (Thought) event()      {}
 func (Call) event()         {}
 func (UsageReport) event()  {}
 func (Retry) event()        {}
+func (Remark) event()       {}
 func (Finish) event()       {}

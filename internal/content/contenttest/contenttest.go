@@ -77,7 +77,7 @@ func Sound() []content.Block {
 func Parts() []content.Part {
 	return []content.Part{
 		content.Reasoning{Text: "mark-reasoning", Signature: "sig", Path: "openai-chat"},
-		content.ToolCall{ID: "mark-call", Name: "read", Arguments: `{"path":"a"}`},
+		content.ToolCall{ID: "mark-call", Name: "read", Arguments: `{"path":"a"}`, Signature: "call-sig", Path: "openai-chat"},
 		content.ToolResult{CallID: "mark-call", Name: "read", IsError: true, Blocks: []content.Block{content.Text{Handle: "text-2", Body: "mark-result"}}},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -30,15 +31,16 @@ type Recorder struct {
 	mu       sync.Mutex
 	requests []Request
 	script   []Reply
-	check    func([]byte) error
-	tb       testing.TB
+	// checks are what bodies must pass, by the end of the path.
+	checks map[string]func([]byte) error
+	tb     testing.TB
 }
 
 // NewRecorder starts a server that ends with the test. Bodies sent to
 // /chat/completions must pass [CheckChat], else the test fails.
 func NewRecorder(tb testing.TB, script ...Reply) *Recorder {
 	tb.Helper()
-	r := &Recorder{script: script, check: CheckChat, tb: tb}
+	r := &Recorder{script: script, checks: map[string]func([]byte) error{"/chat/completions": CheckChat}, tb: tb}
 	s := httptest.NewServer(r)
 	tb.Cleanup(func() {
 		s.CloseClientConnections()
@@ -59,8 +61,11 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	n := len(r.requests) - 1
 	script := r.script
 	r.mu.Unlock()
-	if req.URL.Path == "/chat/completions" && r.check != nil {
-		if err := r.check(body); err != nil {
+	for end, check := range r.checks {
+		if !strings.HasSuffix(req.URL.Path, end) {
+			continue
+		}
+		if err := check(body); err != nil {
 			r.tb.Errorf("request %d: %v", n, err)
 		}
 	}
@@ -78,9 +83,16 @@ func (r *Recorder) Then(more ...Reply) {
 	r.script = append(r.script, more...)
 }
 
-// Unchecked lets bodies pass that are no sound chat requests.
+// Check has every body that is sent to a path with this end pass check. It is
+// called before the first request.
+func (r *Recorder) Check(end string, check func(body []byte) error) *Recorder {
+	r.checks[end] = check
+	return r
+}
+
+// Unchecked lets every body pass.
 func (r *Recorder) Unchecked() *Recorder {
-	r.check = nil
+	r.checks = nil
 	return r
 }
 
