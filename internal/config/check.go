@@ -20,6 +20,7 @@ var (
 	nameForm   = form(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 	envForm    = form(`^\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})$`)
 	headerForm = form("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110 §5.6.2, token
+	regionForm = form(`^[a-z]{2,8}(-[a-z]+)+-[0-9]{1,2}$`)
 	mediaForm  = form(`^[a-z0-9.+-]+/([a-z0-9.+-]+|\*)$`)
 )
 
@@ -38,9 +39,12 @@ func (c checker) given(path ...string) bool { return c.root.get(path...) != nil 
 // positive wants a number above zero, where one is given.
 func (c checker) positive(v int64, path ...string) {
 	if v <= 0 && c.given(path...) {
-		c.fail("must be greater than zero", path...)
+		c.fail("is "+c.spelled(path...)+"; must be greater than zero", path...)
 	}
 }
+
+// spelled is a value as the file has it. It is for values that are no secrets.
+func (c checker) spelled(path ...string) string { return clean(string(c.root.get(path...).raw)) }
 
 func (c checker) filled(v string, path ...string) {
 	if v == "" && c.given(path...) {
@@ -90,6 +94,7 @@ func (c checker) provider(p Provider) {
 	for _, h := range slices.Sorted(maps.Keys(p.Headers)) {
 		c.secret(p.Headers[h], at("headers", h)...)
 	}
+	c.reach(p, at)
 	l := p.Limits
 	c.positive(int64(l.Images), at("limits", "images")...)
 	c.positive(int64(l.ImageBytes), at("limits", "image_bytes")...)
@@ -99,10 +104,27 @@ func (c checker) provider(p Provider) {
 	c.positive(int64(l.OutputTokens), at("limits", "output_tokens")...)
 	for _, m := range l.MediaTypes {
 		if !mediaForm().MatchString(m) {
-			c.fail("holds a value that is not a media type in lower case, such as image/png", at("limits", "media_types")...)
+			c.fail("holds "+quoted(m)+", which is not a media type in lower case, such as image/png", at("limits", "media_types")...)
 		}
 	}
 	c.script(p.Faults, at)
+}
+
+// reach checks how a backend is reached.
+func (c checker) reach(p Provider, at func(...string) []string) {
+	if c.given(at("region")...) && !regionForm().MatchString(p.Region) {
+		c.fail("is "+quoted(p.Region)+"; want the name of an AWS region, such as us-east-1", at("region")...)
+	}
+	c.filled(p.AWSProfile, at("aws_profile")...)
+	if what := badProxy(p.Proxy); what != "" && c.given(at("proxy")...) {
+		c.fail(what, at("proxy")...)
+	}
+	if what := badFile(p.CAFile); what != "" && c.given(at("ca_file")...) {
+		c.fail(what, at("ca_file")...)
+	}
+	c.positive(int64(p.Timeouts.Connect), at("timeouts", "connect")...)
+	c.positive(int64(p.Timeouts.FirstByte), at("timeouts", "first_byte")...)
+	c.positive(int64(p.Timeouts.Idle), at("timeouts", "idle")...)
 }
 
 func (c checker) script(s Faults, at func(...string) []string) {
@@ -124,7 +146,7 @@ func (c checker) script(s Faults, at func(...string) []string) {
 
 func (c checker) status(code int, path ...string) {
 	if c.given(path...) && (code < 400 || code > 599) {
-		c.fail("must be from 400 to 599", path...)
+		c.fail("is "+strconv.Itoa(code)+"; must be from 400 to 599", path...)
 	}
 }
 
@@ -138,7 +160,10 @@ func (c checker) agent(a Agent) {
 		c.fail("holds an empty name", at("fallbacks")...)
 	}
 	if c.given(at("command")...) && (len(a.Command) == 0 || a.Command[0] == "") {
-		c.fail("names no program", at("command")...)
+		c.fail(`names no program; want the program and its arguments, such as ["claude"]`, at("command")...)
+	}
+	if slices.ContainsFunc(a.Command, func(s string) bool { return strings.Contains(s, "\x00") }) {
+		c.fail("holds a NUL, which no argument of a program can", at("command")...)
 	}
 }
 
@@ -209,7 +234,7 @@ func (c checker) headers(h map[string]string, path ...string) {
 
 func (c checker) limits(l Limits) {
 	if (l.MaxSends < 1 || l.MaxSends > maxSends) && c.given("limits", "max_sends") {
-		c.fail("must be from 1 to "+strconv.Itoa(maxSends), "limits", "max_sends")
+		c.fail("is "+strconv.Itoa(l.MaxSends)+"; must be from 1 to "+strconv.Itoa(maxSends), "limits", "max_sends")
 	}
 	c.positive(int64(l.MaxSteps), "limits", "max_steps")
 	c.positive(int64(l.AttachmentBytes), "limits", "attachment_bytes")

@@ -46,11 +46,45 @@ type Provider struct {
 	APIKey string `json:"api_key,omitempty"`
 	// Headers are sent with each request. A value may be a "$NAME" reference.
 	Headers map[string]string `json:"headers,omitempty"`
+	// Region is the AWS region, such as us-east-1. It is for the kind
+	// bedrock-converse, whose base_url follows from it. Left out, AWS_REGION or
+	// AWS_DEFAULT_REGION decides, else the AWS profile.
+	Region string `json:"region,omitempty"`
+	// AWSProfile names the profile in the AWS configuration files that holds the
+	// credentials. It is for the kind bedrock-converse. Left out, the AWS rules decide.
+	AWSProfile string `json:"aws_profile,omitempty"`
+	// APIVersion is the version of the protocol of the kind anthropic. Left out,
+	// it is 2023-06-01, which all servers speak.
+	APIVersion APIVersion `json:"api_version,omitempty"`
+	// CAFile is the path of a file with certificates in PEM form that are trusted
+	// besides the system's. It may begin with ~/, and is else relative to the
+	// folder of the configuration file.
+	CAFile string `json:"ca_file,omitempty"`
+	// Proxy is the http, https or socks5 address of the proxy, a "$NAME" reference
+	// to it, or "direct" for none. Left out, HTTPS_PROXY, HTTP_PROXY and NO_PROXY
+	// in the environment decide.
+	Proxy string `json:"proxy,omitempty"`
+	// Timeouts bound how long the backend may be silent.
+	Timeouts Timeouts `json:"timeouts,omitzero"`
+	// MaxRetries is how often a request that failed on the way, or that the backend
+	// was too busy for, is sent again, 0 to 10. Left out, it is 3.
+	MaxRetries Retries `json:"max_retries,omitzero"`
 	// Limits override what is known of this backend. A member that is left out
 	// keeps what is known.
 	Limits ProviderLimits `json:"limits,omitzero"`
 	// Faults script the kind offline, for demonstrations and tests.
 	Faults Faults `json:"faults,omitzero"`
+}
+
+// Timeouts bound the silence of a backend. Zero means not given.
+type Timeouts struct {
+	// Connect bounds the making of a connection. Left out, it is 20s.
+	Connect Duration `json:"connect,omitempty"`
+	// FirstByte bounds the wait for the answer to begin. Left out, it is 10m,
+	// since models may think for minutes.
+	FirstByte Duration `json:"first_byte,omitempty"`
+	// Idle bounds the silence inside an answer. Left out, it is 5m.
+	Idle Duration `json:"idle,omitempty"`
 }
 
 // ProviderLimits are bounds of one backend. Zero means not given.
@@ -124,10 +158,14 @@ type Agent struct {
 	Name string `json:"-"`
 	// Provider is the name of the provider. It needs model, and excludes runner.
 	Provider string `json:"provider,omitempty"`
-	// Model is the model's id as the provider spells it.
+	// Model is the model's id as the provider spells it. A runner is given it as
+	// --model, and chooses for itself where it is left out.
 	Model string `json:"model,omitempty"`
 	// Vision says whether the model sees pictures. auto leaves it to evidence.
 	Vision Vision `json:"vision,omitzero"`
+	// Effort is how hard the model thinks before it answers. Left out, the backend
+	// decides.
+	Effort Effort `json:"effort,omitempty"`
 	// Describer is the agent that describes pictures for this one.
 	Describer string `json:"describer,omitempty"`
 	// EscalateTo is the agent that this one may hand a hard task to.
@@ -137,8 +175,8 @@ type Agent struct {
 	Fallbacks []string `json:"fallbacks,omitempty"`
 	// Runner is the command-line agent that does the work in place of a provider.
 	Runner Runner `json:"runner,omitempty"`
-	// Command starts the runner: the program and its arguments. Only the runner
-	// custom needs it.
+	// Command starts the runner: the program and its arguments. It takes the place
+	// of the usual program, and the runner custom needs it.
 	Command []string `json:"command,omitempty"`
 }
 

@@ -57,6 +57,8 @@ func spelled(n *node, to any) (done bool, err error) {
 		*p, err = decodeBytes(n)
 	case *Duration:
 		*p, err = decodeDuration(n)
+	case *Retries:
+		*p, err = decodeRetries(n)
 	case *Refusal:
 		if n.kind == kindObject {
 			return false, nil
@@ -144,7 +146,7 @@ func (d decoder) number(n *node, v reflect.Value, path string) {
 	}
 	i, err := strconv.ParseInt(string(n.raw), 10, 32)
 	if err != nil {
-		d.faults.add(n.at, path, "is not a whole number below 2^31")
+		d.faults.add(n.at, path, "%s is not a whole number below 2^31", clean(string(n.raw)))
 		return
 	}
 	v.SetInt(i)

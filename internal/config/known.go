@@ -1,8 +1,8 @@
 package config
 
 import (
-	"maps"
 	"slices"
+	"strings"
 )
 
 // Offer is a well-known backend that can be used without being configured, as
@@ -10,54 +10,127 @@ import (
 type Offer struct {
 	Name    string // of the provider
 	Kind    Kind   // the protocol it speaks
-	BaseURL string // empty where the region decides
+	BaseURL string // empty where the region or the user decides
 	Env     string // the variable that holds the key; empty for a local server
+	// Needs names the member that has to be configured before it can be used,
+	// empty for none.
+	Needs string
 }
 
-// keyed lists the vendors' own addresses and key variables. The protocol's paths
-// (/chat/completions, /v1/messages, /models/…) are appended by the adapter. The
-// first variable that is set counts. Addresses as in the vendors' reference pages:
+// vendor is a backend that is known by its name. Its kind is the protocol under
+// which the catalogue lists most of its models.
+type vendor struct {
+	name string
+	kind Kind
+	urls []spoken // its addresses, as the catalogue spells them
+	env  []string // the variables that hold its key; the first that is set counts
+	// signs are variables which show that credentials are at hand. They are read
+	// elsewhere and are never sent as a key.
+	signs []string
+	// needs is the member that the user has to give.
+	needs string
+}
+
+// spoken is the address where a protocol is spoken.
+type spoken struct {
+	kind Kind
+	url  string
+}
+
+// url is the vendor's address for a protocol, "" where it has none.
+func (v vendor) url(k Kind) string {
+	i := slices.IndexFunc(v.urls, func(s spoken) bool { return s.kind == k })
+	if i < 0 {
+		return ""
+	}
+	return v.urls[i].url
+}
+
+// vendors lists the well-known backends. The protocol's paths (/chat/completions,
+// /responses, /v1/messages, /models/…, /api/chat) are appended by the adapter.
+// Addresses and variables as in the vendors' reference pages, read 2026-11-30:
 // platform.openai.com/docs/api-reference, docs.anthropic.com/en/api,
-// ai.google.dev/api, openrouter.ai/docs, console.groq.com/docs/openai,
-// docs.mistral.ai/api, api-docs.deepseek.com, docs.x.ai/docs/api-reference,
-// docs.together.ai/docs/openai-api-compatibility, inference-docs.cerebras.ai.
-func keyed() []struct {
-	Offer
-	env []string
-} {
-	return []struct {
-		Offer
-		env []string
-	}{
-		{Offer{Name: "openai", Kind: KindOpenAIChat, BaseURL: "https://api.openai.com/v1"}, []string{"OPENAI_API_KEY"}},
-		{Offer{Name: "anthropic", Kind: KindAnthropic, BaseURL: "https://api.anthropic.com"}, []string{"ANTHROPIC_API_KEY"}},
-		{Offer{Name: "gemini", Kind: KindGemini, BaseURL: "https://generativelanguage.googleapis.com/v1beta"}, []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
-		{Offer{Name: "openrouter", Kind: KindOpenAIChat, BaseURL: "https://openrouter.ai/api/v1"}, []string{"OPENROUTER_API_KEY"}},
-		{Offer{Name: "groq", Kind: KindOpenAIChat, BaseURL: "https://api.groq.com/openai/v1"}, []string{"GROQ_API_KEY"}},
-		{Offer{Name: "mistral", Kind: KindOpenAIChat, BaseURL: "https://api.mistral.ai/v1"}, []string{"MISTRAL_API_KEY"}},
-		{Offer{Name: "deepseek", Kind: KindOpenAIChat, BaseURL: "https://api.deepseek.com"}, []string{"DEEPSEEK_API_KEY"}},
-		{Offer{Name: "xai", Kind: KindOpenAIChat, BaseURL: "https://api.x.ai/v1"}, []string{"XAI_API_KEY"}},
-		{Offer{Name: "together", Kind: KindOpenAIChat, BaseURL: "https://api.together.ai/v1"}, []string{"TOGETHER_API_KEY"}},
-		{Offer{Name: "cerebras", Kind: KindOpenAIChat, BaseURL: "https://api.cerebras.ai/v1"}, []string{"CEREBRAS_API_KEY"}},
+// ai.google.dev/api, ai.google.dev/gemini-api/docs/openai, openrouter.ai/docs,
+// console.groq.com/docs/openai, docs.mistral.ai/api, api-docs.deepseek.com,
+// docs.x.ai/docs/api-reference, docs.together.ai/docs/openai-api-compatibility,
+// inference-docs.cerebras.ai, platform.moonshot.ai/docs, docs.z.ai/devpack,
+// platform.minimax.io/docs, learn.microsoft.com/azure/ai-foundry/openai,
+// docs.github.com/copilot/how-tos/copilot-cli.
+func vendors() []vendor {
+	const chat, responses = KindOpenAIChat, KindOpenAIResponses
+	both := func(url string) []spoken { return []spoken{{chat, url}, {responses, url}} }
+	return []vendor{
+		{name: "openai", kind: responses, urls: both("https://api.openai.com/v1"), env: []string{"OPENAI_API_KEY"}},
+		{name: "anthropic", kind: KindAnthropic, urls: []spoken{{KindAnthropic, "https://api.anthropic.com"}}, env: []string{"ANTHROPIC_API_KEY"}},
+		{name: "gemini", kind: KindGemini, urls: []spoken{
+			{KindGemini, "https://generativelanguage.googleapis.com/v1beta"},
+			{chat, "https://generativelanguage.googleapis.com/v1beta/openai"},
+		}, env: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
+		{name: "openrouter", kind: chat, urls: []spoken{
+			{chat, "https://openrouter.ai/api/v1"}, {responses, "https://openrouter.ai/api/v1"}, {KindAnthropic, "https://openrouter.ai/api"},
+		}, env: []string{"OPENROUTER_API_KEY"}},
+		{name: "groq", kind: chat, urls: both("https://api.groq.com/openai/v1"), env: []string{"GROQ_API_KEY"}},
+		{name: "mistral", kind: chat, urls: []spoken{{chat, "https://api.mistral.ai/v1"}}, env: []string{"MISTRAL_API_KEY"}},
+		{name: "deepseek", kind: chat, urls: []spoken{
+			{chat, "https://api.deepseek.com"}, {KindAnthropic, "https://api.deepseek.com/anthropic"},
+		}, env: []string{"DEEPSEEK_API_KEY"}},
+		{name: "xai", kind: responses, urls: both("https://api.x.ai/v1"), env: []string{"XAI_API_KEY"}},
+		{name: "moonshot", kind: chat, urls: []spoken{
+			{chat, "https://api.moonshot.ai/v1"}, {KindAnthropic, "https://api.moonshot.ai/anthropic"},
+		}, env: []string{"MOONSHOT_API_KEY"}},
+		{name: "zai", kind: chat, urls: []spoken{
+			{chat, "https://api.z.ai/api/coding/paas/v4"}, {KindAnthropic, "https://api.z.ai/api/anthropic"},
+		}, env: []string{"ZAI_API_KEY"}},
+		{name: "minimax", kind: KindAnthropic, urls: []spoken{
+			{KindAnthropic, "https://api.minimax.io/anthropic"}, {chat, "https://api.minimax.io/v1"},
+		}, env: []string{"MINIMAX_API_KEY"}},
+		// The token is sent as it is: nothing here logs in or renews it.
+		{name: "copilot", kind: responses, urls: []spoken{
+			{chat, "https://api.individual.githubcopilot.com"},
+			{responses, "https://api.individual.githubcopilot.com"},
+			{KindAnthropic, "https://api.individual.githubcopilot.com"},
+		}, env: []string{"COPILOT_GITHUB_TOKEN"}},
+		{name: "together", kind: chat, urls: []spoken{{chat, "https://api.together.ai/v1"}}, env: []string{"TOGETHER_API_KEY"}},
+		{name: "cerebras", kind: chat, urls: []spoken{{chat, "https://api.cerebras.ai/v1"}}, env: []string{"CEREBRAS_API_KEY"}},
+		// Every user has an address of his own, and anybody can have one, so the
+		// key does not go there unless the user says so.
+		{name: "azure", kind: chat, signs: []string{"AZURE_OPENAI_API_KEY"}, needs: "base_url"},
+		{
+			name: "bedrock", kind: KindBedrockConverse, urls: []spoken{{KindBedrockConverse, ""}},
+			signs: []string{"AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID", "AWS_PROFILE"},
+		},
+		{name: offlineName, kind: KindOffline, urls: []spoken{{KindOffline, ""}}},
 	}
 }
 
-// bedrockEnv are the variables that show that AWS credentials are at hand. They
-// are read by the AWS credential chain and never as an api_key.
-var bedrockEnv = [...]string{"AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID", "AWS_PROFILE"}
+// locals lists the servers that may run on this machine, on their usual ports.
+func locals() []vendor {
+	server := func(name, root string) vendor {
+		return vendor{name: name, kind: KindOpenAIChat, urls: []spoken{
+			{KindOpenAIChat, root + "/v1"}, {KindOpenAIResponses, root + "/v1"}, {KindAnthropic, root},
+		}}
+	}
+	ollama := server("ollama", "http://127.0.0.1:11434")
+	ollama.kind, ollama.urls = KindOllama, append(ollama.urls, spoken{KindOllama, "http://127.0.0.1:11434"})
+	return []vendor{
+		ollama, server("lmstudio", "http://127.0.0.1:1234"), server("llamacpp", "http://127.0.0.1:8080"), server("vllm", "http://127.0.0.1:8000"),
+	}
+}
+
+// azureHint is an address as Azure gives one.
+const azureHint = "https://RESOURCE.openai.azure.com/openai/v1"
+
+func (v vendor) offer(env string) Offer {
+	return Offer{Name: v.name, Kind: v.kind, BaseURL: v.url(v.kind), Env: env, Needs: v.needs}
+}
 
 // Offers lists the well-known backends whose key is in the environment.
 func Offers(env func(string) string) []Offer {
 	var out []Offer
-	for _, k := range keyed() {
-		if i := slices.IndexFunc(k.env, func(name string) bool { return env(name) != "" }); i >= 0 {
-			k.Env = k.env[i]
-			out = append(out, k.Offer)
-		}
-	}
-	for _, name := range bedrockEnv {
-		if env(name) != "" {
-			return append(out, Offer{Name: "bedrock", Kind: KindBedrockConverse, Env: name})
+	for _, v := range vendors() {
+		names := slices.Concat(v.env, v.signs)
+		if i := slices.IndexFunc(names, func(name string) bool { return env(name) != "" }); i >= 0 {
+			out = append(out, v.offer(names[i]))
 		}
 	}
 	return out
@@ -66,113 +139,79 @@ func Offers(env func(string) string) []Offer {
 // Locals lists the servers that may run on this machine, on their usual ports.
 // Whether they do is for the caller to find out.
 func Locals() []Offer {
-	return []Offer{
-		{Name: "ollama", Kind: KindOllama, BaseURL: "http://127.0.0.1:11434"},
-		{Name: "lmstudio", Kind: KindOpenAIChat, BaseURL: "http://127.0.0.1:1234/v1"},
-		{Name: "llamacpp", Kind: KindOpenAIChat, BaseURL: "http://127.0.0.1:8080/v1"},
-		{Name: "vllm", Kind: KindOpenAIChat, BaseURL: "http://127.0.0.1:8000/v1"},
-	}
-}
-
-// wellKnown lists the providers that exist without being configured.
-func wellKnown() map[string]Provider {
-	out := map[string]Provider{
-		offlineName: {Name: offlineName, Kind: KindOffline},
-		"bedrock":   {Name: "bedrock", Kind: KindBedrockConverse},
-	}
-	for _, k := range keyed() {
-		out[k.Name] = Provider{Name: k.Name, Kind: k.Kind, BaseURL: k.BaseURL, APIKey: "$" + k.env[0]}
-	}
-	for _, l := range Locals() {
-		out[l.Name] = Provider{Name: l.Name, Kind: l.Kind, BaseURL: l.BaseURL}
+	var out []Offer
+	for _, v := range locals() {
+		out = append(out, v.offer(""))
 	}
 	return out
 }
 
-// vendorOf names the well-known provider whose address a kind has by default.
-func vendorOf(k Kind) string {
+// RunnerOffer is a command-line agent that is installed.
+type RunnerOffer struct {
+	// Agent runs it. Its name is that of the runner.
+	Agent Agent
+	// Program is where it was found.
+	Program string
+}
+
+// Runners lists the command-line agents that are installed. lookPath is
+// exec.LookPath or a fake: a program in the working folder, for which that one
+// returns an error, is not offered.
+func Runners(lookPath func(string) (string, error)) []RunnerOffer {
+	var out []RunnerOffer
+	for _, r := range []Runner{RunnerClaude, RunnerCodex, RunnerGemini} {
+		if program, err := lookPath(string(r)); err == nil {
+			out = append(out, RunnerOffer{Agent: Agent{Name: string(r), Runner: r}, Program: program})
+		}
+	}
+	return out
+}
+
+// vendorNamed finds a well-known backend.
+func vendorNamed(name string) (vendor, bool) {
+	all := slices.Concat(vendors(), locals())
+	i := slices.IndexFunc(all, func(v vendor) bool { return v.name == name })
+	if i < 0 {
+		return vendor{}, false
+	}
+	return all[i], true
+}
+
+// vendorOf is the backend whose address a kind has by default.
+func vendorOf(k Kind) (vendor, bool) {
 	switch k {
 	case KindOpenAIChat, KindOpenAIResponses:
-		return "openai"
+		return vendorNamed("openai")
 	case KindAnthropic:
-		return "anthropic"
+		return vendorNamed("anthropic")
 	case KindGemini:
-		return "gemini"
+		return vendorNamed("gemini")
 	case KindOllama:
-		return "ollama"
+		return vendorNamed("ollama")
 	case KindBedrockConverse:
-		return "bedrock"
+		return vendorNamed("bedrock")
 	case KindOffline:
-		return offlineName
+		return vendorNamed(offlineName)
 	}
-	return ""
+	return vendor{}, false
 }
 
-// The names of the built-in provider and agent, and the model they have.
-const (
-	offlineName  = "offline"
-	offlineModel = "describe"
-)
-
-// complete fills in what entries leave to their name and kind, and adds the
-// built-in ones.
-func complete(cfg *Config) {
-	known := wellKnown()
-	for name, p := range cfg.Providers {
-		cfg.Providers[name] = completeProvider(p, known)
-	}
-	for name, s := range cfg.MCPServers {
-		switch {
-		case s.Type != "":
-		case s.Command != "":
-			s.Type = TransportStdio
-		case s.URL != "":
-			s.Type = TransportHTTP
-		}
-		cfg.MCPServers[name] = s
-	}
-	if _, ok := cfg.Providers[offlineName]; !ok {
-		cfg.Providers = with(cfg.Providers, offlineName, known[offlineName])
-	}
-	// A file may say something of the built-in agent without redefining it.
-	a := cfg.Agents[offlineName]
-	a.Name = offlineName
-	if a.Provider == "" && a.Runner == "" {
-		a.Provider = offlineName
-	}
-	if a.Provider == offlineName && a.Model == "" {
-		a.Model = offlineModel
-	}
-	cfg.Agents = with(cfg.Agents, offlineName, a)
+// provider is the well-known backend as if it had been configured by its name.
+func (v vendor) provider() Provider {
+	return completeProvider(Provider{Name: v.name})
 }
 
-// completeProvider takes a vendor's key only together with the vendor's own address.
-func completeProvider(p Provider, known map[string]Provider) Provider {
-	k, ok := known[p.Name]
-	if p.Kind == "" {
-		p.Kind = k.Kind
+// bedrockURL is the address of Bedrock in a region, "" where the AWS rules have
+// to be asked: docs.aws.amazon.com/general/latest/gr/bedrock.html, read 2026-11-30.
+func bedrockURL(region string) string {
+	suffix := ".amazonaws.com"
+	switch {
+	case region == "", strings.HasPrefix(region, "us-iso"):
+		return ""
+	case strings.HasPrefix(region, "cn-"):
+		suffix = ".amazonaws.com.cn"
+	case strings.HasPrefix(region, "eusc-"):
+		suffix = ".amazonaws.eu"
 	}
-	if !ok || (k.Kind != p.Kind && vendorOf(p.Kind) != p.Name) {
-		k = known[vendorOf(p.Kind)]
-	}
-	if p.BaseURL == "" {
-		p.BaseURL = k.BaseURL
-		if p.APIKey == "" && len(p.Headers) == 0 {
-			p.APIKey = k.APIKey
-		}
-	}
-	if r := &p.Faults.RefuseImages; r.Message != "" && r.Status == 0 {
-		r.Status = refusalStatus
-	}
-	return p
-}
-
-// with returns a copy of the map with one entry set.
-func with[V any](m map[string]V, name string, v V) map[string]V {
-	out := maps.Clone(m)
-	if out == nil {
-		out = map[string]V{}
-	}
-	out[name] = v
-	return out
+	return "https://bedrock-runtime." + region + suffix
 }

@@ -63,6 +63,9 @@ func Load(o Options) (Loaded, error) {
 	if err != nil {
 		return Loaded{}, err
 	}
+	if err := settleFiles(&cfg, o.UserHome); err != nil {
+		return Loaded{}, err
+	}
 	l.Config, l.Withheld = cfg, append(l.Withheld, withheld...)
 	return l, nil
 }

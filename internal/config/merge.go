@@ -41,6 +41,7 @@ func assemble(user, project *node) (Config, error) {
 	if root != nil {
 		decoder{faults: &f}.value(root, reflectOf(&cfg), "")
 	}
+	placeFiles(&cfg, root)
 	cfg.DefaultAgent = defaultAgent(&cfg, user, project)
 	complete(&cfg)
 	checkRefs(&cfg, root, &f)

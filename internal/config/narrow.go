@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -200,8 +201,22 @@ func sayProvider(p Provider) string {
 	for _, h := range slices.Sorted(maps.Keys(p.Headers)) {
 		facts = append(facts, "header "+clean(h)+" "+shown(p.Headers[h]))
 	}
-	if p.Kind != "" {
-		facts = append(facts, "kind "+string(p.Kind))
+	say := func(what, value string) {
+		if value != "" {
+			facts = append(facts, what+" "+clean(value))
+		}
+	}
+	say("kind", string(p.Kind))
+	say("region", p.Region)
+	say("aws_profile", p.AWSProfile)
+	say("api_version", string(p.APIVersion))
+	say("ca_file", p.CAFile)
+	say("proxy", shownProxy(p.Proxy))
+	if p.Timeouts != (Timeouts{}) {
+		facts = append(facts, "timeouts")
+	}
+	if p.MaxRetries != 0 {
+		facts = append(facts, "max_retries "+strconv.Itoa(max(int(p.MaxRetries), 0)))
 	}
 	return fmt.Sprintf("provider %s (%s)", clean(p.Name), strings.Join(facts, ", "))
 }
@@ -217,6 +232,7 @@ func sayAgent(a Agent) string {
 	say("command", strings.Join(hideArgs(a.Command), " "))
 	say("provider", a.Provider)
 	say("model", a.Model)
+	say("effort", string(a.Effort))
 	say("describer", a.Describer)
 	say("escalate_to", a.EscalateTo)
 	say("fallbacks", strings.Join(a.Fallbacks, ", "))

@@ -27,6 +27,7 @@ func (c *Config) Redacted() ([]byte, error) {
 		if p.BaseURL != "" {
 			p.BaseURL = safeURL(p.BaseURL)
 		}
+		p.Proxy = shownProxy(p.Proxy)
 		out.Providers[name] = p
 	}
 	out.Agents = maps.Clone(c.Agents)
@@ -55,6 +56,14 @@ func shown(s string) string {
 		return s
 	}
 	return setWord
+}
+
+// shownProxy is what may be seen of a proxy's address, which may hold a password.
+func shownProxy(s string) string {
+	if s == "" || s == proxyDirect || envName(s) != "" {
+		return s
+	}
+	return safeURL(s)
 }
 
 func shownAll(m map[string]string) map[string]string {

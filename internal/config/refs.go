@@ -28,35 +28,67 @@ func checkRefs(cfg *Config, root *node, f *faults) {
 }
 
 func (c checker) wholeProvider(p Provider) {
-	at := []string{"providers", p.Name}
-	switch {
-	case p.Kind == "":
-		c.fail("lacks kind", at...)
-	case p.Kind == KindOffline && p.BaseURL != "":
-		c.fail("has no effect with kind offline", append(at, "base_url")...)
-	case p.Kind != KindOffline && c.given(append(at, "faults")...):
-		c.fail("has an effect only with kind offline", append(at, "faults")...)
+	at := func(more ...string) []string { return append([]string{"providers", p.Name}, more...) }
+	if p.Kind == "" {
+		c.fail("lacks kind; want one of "+strings.Join(p.Kind.Values(), ", "), at()...)
+		return
 	}
+	if p.BaseURL == "" && p.Kind != KindOffline && p.Kind != KindBedrockConverse {
+		c.fail("lacks base_url"+whereTo(p), at()...)
+	}
+	only := func(kind Kind, members ...string) {
+		for _, m := range members {
+			if c.given(at(m)...) && p.Kind != kind {
+				c.fail("has an effect only with kind "+string(kind)+", and this is "+string(p.Kind), at(m)...)
+			}
+		}
+	}
+	only(KindOffline, "faults")
+	only(KindBedrockConverse, "region", "aws_profile")
+	only(KindAnthropic, "api_version")
+	if p.Kind != KindOffline {
+		return
+	}
+	for _, m := range []string{"base_url", "ca_file", "proxy", "timeouts", "max_retries"} {
+		if c.given(at(m)...) {
+			c.fail("has no effect with kind offline", at(m)...)
+		}
+	}
+}
+
+// whereTo is what can be said of an address that is missing.
+func whereTo(p Provider) string {
+	v, ok := vendorNamed(p.Name)
+	switch {
+	case ok && v.needs != "":
+		return ", such as " + azureHint
+	case ok:
+		var words []string
+		for _, u := range v.urls {
+			words = append(words, string(u.kind))
+		}
+		return ": no address of " + v.name + " is known for kind " + string(p.Kind) + ", only for " + strings.Join(words, ", ")
+	}
+	return ""
 }
 
 func (c checker) wholeAgent(cfg *Config, a Agent) {
 	at := func(more ...string) []string { return append([]string{"agents", a.Name}, more...) }
 	switch {
 	case a.Runner != "" && a.Provider != "":
-		c.fail("has both runner and provider", at()...)
+		c.fail("has both runner "+quoted(string(a.Runner))+" and provider "+quoted(a.Provider)+"; want one of them", at()...)
 	case a.Runner == RunnerCustom && len(a.Command) == 0:
-		c.fail("lacks command, which the runner custom needs", at()...)
+		c.fail(`lacks command, which the runner custom needs: the program and its arguments, such as ["my-agent", "--print"]`, at()...)
 	case a.Runner == "" && a.Provider == "":
-		c.fail("lacks provider or runner", at()...)
+		c.fail("lacks provider, or runner: "+strings.Join(a.Runner.Values(), ", "), at()...)
 	case a.Runner == "" && a.Model == "":
 		c.fail("lacks model", at()...)
 	case a.Runner == "" && len(a.Command) > 0:
-		c.fail("has an effect only with runner", at("command")...)
+		c.fail("has an effect only with runner, and this agent has provider "+quoted(a.Provider), at("command")...)
 	}
 	if a.Provider != "" {
 		if _, err := cfg.Provider(a.Provider); err != nil {
-			known := cfg.providerNames()
-			c.fail("no provider is called "+quoted(a.Provider)+meant(a.Provider, known)+"; known: "+list(known), at("provider")...)
+			c.fail(err.Error(), at("provider")...)
 		}
 	}
 	if a.Describer != "" {

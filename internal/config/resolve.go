@@ -13,17 +13,23 @@ func (c *Config) Provider(name string) (Provider, error) {
 	if p, ok := c.Providers[name]; ok {
 		return p, nil
 	}
-	if p, ok := wellKnown()[name]; ok {
-		return p, nil
+	if v, ok := vendorNamed(name); ok {
+		if v.needs != "" {
+			return Provider{}, usage("provider %s has to be configured: set providers.%s.%s, such as %s", quoted(name), name, v.needs, azureHint)
+		}
+		return v.provider(), nil
 	}
 	known := c.providerNames()
 	return Provider{}, usage("no provider is called %s%s; known: %s", quoted(name), meant(name, known), list(known))
 }
 
 func (c *Config) providerNames() []string {
-	names := wellKnown()
-	maps.Copy(names, c.Providers)
-	return slices.Collect(maps.Keys(names))
+	names := slices.Collect(maps.Keys(c.Providers))
+	for _, v := range slices.Concat(vendors(), locals()) {
+		names = append(names, v.name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Agent returns a configured or built-in agent, the default one for "". A name
@@ -126,9 +132,9 @@ func (p Provider) Key(env func(string) string) (string, error) {
 // otherKeys lists the variables that a vendor's own address takes a key from when
 // the usual one is not set.
 func (p Provider) otherKeys() []string {
-	for _, k := range keyed() {
-		if k.BaseURL == p.BaseURL && k.env[0] == p.KeyName() {
-			return k.env[1:]
+	for _, v := range vendors() {
+		if len(v.env) > 0 && v.env[0] == p.KeyName() && v.url(p.Kind) == p.BaseURL {
+			return v.env[1:]
 		}
 	}
 	return nil

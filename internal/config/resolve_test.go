@@ -172,10 +172,11 @@ func TestExpand(t *testing.T) {
 }
 
 func TestOffers(t *testing.T) {
-	got := config.Offers(environ("OPENAI_API_KEY", "a", "GOOGLE_API_KEY", "b", "AWS_PROFILE", "c", "UNRELATED", "d"))
+	got := config.Offers(environ("OPENAI_API_KEY", "a", "GOOGLE_API_KEY", "b", "AWS_PROFILE", "c", "UNRELATED", "d", "AZURE_OPENAI_API_KEY", "e"))
 	want := []config.Offer{
-		{Name: "openai", Kind: config.KindOpenAIChat, BaseURL: "https://api.openai.com/v1", Env: "OPENAI_API_KEY"},
+		{Name: "openai", Kind: config.KindOpenAIResponses, BaseURL: "https://api.openai.com/v1", Env: "OPENAI_API_KEY"},
 		{Name: "gemini", Kind: config.KindGemini, BaseURL: "https://generativelanguage.googleapis.com/v1beta", Env: "GOOGLE_API_KEY"},
+		{Name: "azure", Kind: config.KindOpenAIChat, Env: "AZURE_OPENAI_API_KEY", Needs: "base_url"},
 		{Name: "bedrock", Kind: config.KindBedrockConverse, Env: "AWS_PROFILE"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -188,6 +189,12 @@ func TestOffers(t *testing.T) {
 	cfg := merged(t, "")
 	for _, o := range append(want, config.Locals()...) {
 		p, err := cfg.Provider(o.Name)
+		if o.Needs != "" {
+			if !errors.Is(err, config.ErrUsage) {
+				t.Errorf("Provider(%q) = %+v, %v, want ErrUsage", o.Name, p, err)
+			}
+			continue
+		}
 		if err != nil || p.Kind != o.Kind || p.BaseURL != o.BaseURL {
 			t.Errorf("Provider(%q) = %+v, %v", o.Name, p, err)
 		}
@@ -201,7 +208,19 @@ func TestVendorDefaults(t *testing.T) {
 		{`"openai": {"api_key": "$MINE"}`, "https://api.openai.com/v1", "$MINE"},
 		{`"openai": {"base_url": "https://proxy"}`, "https://proxy", ""},
 		{`"groq": {"limits": {"images": 5}}`, "https://api.groq.com/openai/v1", "$GROQ_API_KEY"},
-		{`"groq": {"kind": "anthropic"}`, "https://api.anthropic.com", "$ANTHROPIC_API_KEY"},
+		{`"openai": {"kind": "openai-chat"}`, "https://api.openai.com/v1", "$OPENAI_API_KEY"},
+		{`"xai": {"kind": "openai-chat"}`, "https://api.x.ai/v1", "$XAI_API_KEY"},
+		{`"openrouter": {"kind": "anthropic"}`, "https://openrouter.ai/api", "$OPENROUTER_API_KEY"},
+		{`"gemini": {"kind": "openai-chat"}`, "https://generativelanguage.googleapis.com/v1beta/openai", "$GEMINI_API_KEY"},
+		{`"ollama": {"kind": "openai-chat"}`, "http://127.0.0.1:11434/v1", ""},
+		{`"lmstudio": {"kind": "anthropic"}`, "http://127.0.0.1:1234", ""},
+		{`"bedrock": {"region": "us-west-2"}`, "https://bedrock-runtime.us-west-2.amazonaws.com", ""},
+		{`"mine": {"kind": "bedrock-converse", "region": "us-gov-west-1"}`, "https://bedrock-runtime.us-gov-west-1.amazonaws.com", ""},
+		{`"mine": {"kind": "bedrock-converse", "region": "cn-north-1"}`, "https://bedrock-runtime.cn-north-1.amazonaws.com.cn", ""},
+		{`"mine": {"kind": "bedrock-converse", "region": "eusc-de-east-1"}`, "https://bedrock-runtime.eusc-de-east-1.amazonaws.eu", ""},
+		{`"mine": {"kind": "bedrock-converse", "region": "us-iso-east-1"}`, "", ""},
+		{`"mine": {"kind": "bedrock-converse", "region": "us-east-1", "base_url": "https://vpce.example.com"}`, "https://vpce.example.com", ""},
+		{`"azure": {"base_url": "https://r.openai.azure.com/openai/v1"}`, "https://r.openai.azure.com/openai/v1", ""},
 		{`"mine": {"kind": "anthropic"}`, "https://api.anthropic.com", "$ANTHROPIC_API_KEY"},
 		{`"mine": {"kind": "gemini", "headers": {"X": "y"}}`, "https://generativelanguage.googleapis.com/v1beta", ""},
 		{`"mine": {"kind": "ollama"}`, "http://127.0.0.1:11434", ""},
@@ -223,7 +242,8 @@ func TestRedacted(t *testing.T) {
 	cfg := merged(t, `{
 	  "providers": {
 	    "a": {"kind": "openai-chat", "base_url": "https://h.example.com/v1?api-version=hush", "api_key": "hush", "headers": {"X": "hush", "Y": "$NAME", "Z": ""}},
-	    "b": {"kind": "anthropic", "api_key": "${NAME}"}},
+	    "b": {"kind": "anthropic", "api_key": "${NAME}", "proxy": "http://hush:hush@proxy.example.com:3128"},
+	    "d": {"kind": "gemini", "proxy": "$PROXY"}, "e": {"kind": "gemini", "proxy": "direct"}},
 	  "agents": {"c": {"runner": "custom", "command": ["run", "--token", "hush", "--api-key=hush", "TOKEN=hush", "--verbose", "loud"]}},
 	  "mcp_servers": {
 	    "s": {"command": "x", "args": ["--password=hush"], "env": {"A": "hush"}},
@@ -236,7 +256,7 @@ func TestRedacted(t *testing.T) {
 	if strings.Contains(string(got), "hush") {
 		t.Errorf("Redacted shows a secret:\n%s", got)
 	}
-	for _, want := range []string{`"api_key": "set"`, `"api_key": "${NAME}"`, `"Y": "$NAME"`, `"loud"`, `"https://h.example.com/v1?api-version=set"`} {
+	for _, want := range []string{`"api_key": "set"`, `"api_key": "${NAME}"`, `"Y": "$NAME"`, `"loud"`, `"proxy": "http://proxy.example.com:3128"`, `"proxy": "$PROXY"`, `"proxy": "direct"`, `"https://h.example.com/v1?api-version=set"`} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("Redacted lacks %s:\n%s", want, got)
 		}

@@ -64,6 +64,10 @@ var bounds = map[string]map[string]any{
 	"Refusal.Status":            {"minimum": 400, "maximum": 599},
 	"Provider.BaseURL":          {"pattern": "^https?://"},
 	"Provider.APIKey":           {"minLength": 1},
+	"Provider.Region":           {"pattern": "^[a-z]{2,8}(-[a-z]+)+-[0-9]{1,2}$"},
+	"Provider.AWSProfile":       {"minLength": 1},
+	"Provider.CAFile":           {"minLength": 1},
+	"Provider.Proxy":            {"pattern": `^(direct|\$.+|(https?|socks5h?)://.+)$`},
 	"Agent.Command":             {"minItems": 1},
 	"Provider.Headers":          {"propertyNames": map[string]any{"pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"}},
 	"Config.Providers":          {"propertyNames": map[string]any{"pattern": namePattern}},
@@ -115,6 +119,8 @@ func (g generator) value(t reflect.Type, defaults reflect.Value) map[string]any 
 		}}
 	case reflect.TypeFor[config.Duration]():
 		return map[string]any{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}
+	case reflect.TypeFor[config.Retries]():
+		return map[string]any{"type": "integer", "minimum": 0, "maximum": 10}
 	case reflect.TypeFor[config.Vision]():
 		return map[string]any{"enum": []any{"auto", true, false}, "default": "auto"}
 	case reflect.TypeFor[config.Refusal]():

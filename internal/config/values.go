@@ -2,11 +2,8 @@ package config
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // choice is a string type with a closed set of values.
@@ -33,6 +30,32 @@ func (Kind) Values() []string {
 		string(KindBedrockConverse), string(KindGemini), string(KindOllama), string(KindOffline),
 	}
 }
+
+// APIVersion is the version of Anthropic's protocol. Empty leaves it to the adapter.
+type APIVersion string
+
+// The versions: docs.anthropic.com/en/api/versioning, read 2026-11-30.
+const (
+	APIVersion2023 APIVersion = "2023-06-01"
+	APIVersion2026 APIVersion = "2026-10-21"
+)
+
+// Values lists the closed set.
+func (APIVersion) Values() []string { return []string{string(APIVersion2023), string(APIVersion2026)} }
+
+// Effort is how hard a model thinks. Empty leaves it to the backend.
+type Effort string
+
+// The efforts.
+const (
+	EffortNone   Effort = "none"
+	EffortLow    Effort = "low"
+	EffortMedium Effort = "medium"
+	EffortHigh   Effort = "high"
+)
+
+// Values lists the closed set, the least first.
+func (Effort) Values() []string { return []string{"none", "low", "medium", "high"} }
 
 // Runner names a command-line agent. Empty means that the agent has a provider.
 type Runner string
@@ -178,69 +201,6 @@ func decodeVision(n *node) (Vision, error) {
 		return VisionAuto, nil
 	}
 	return VisionAuto, fmt.Errorf(`is %s; want "auto", true or false`, n.kindName())
-}
-
-// Bytes is a size. The files spell it as a number of bytes or as a string with a
-// unit: "30 MB", "64KiB".
-type Bytes int64
-
-func decodeBytes(n *node) (Bytes, error) {
-	const want = `want a number of bytes or a string such as "30MB" or "64KiB"`
-	switch n.kind {
-	case kindNumber:
-		i, err := strconv.ParseInt(string(n.raw), 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("is not a whole number of bytes below 2^63; %s", want)
-		}
-		return Bytes(i), nil
-	case kindString:
-		size, ok := parseSize(n.str())
-		if !ok {
-			return 0, fmt.Errorf("is not a size; %s", want)
-		}
-		return size, nil
-	case kindNull, kindBool, kindObject, kindArray:
-	}
-	return 0, fmt.Errorf("is %s; %s", n.kindName(), want)
-}
-
-// parseSize reads a whole number with an optional unit.
-func parseSize(s string) (Bytes, bool) {
-	digits := strings.TrimSpace(s)
-	unit := strings.TrimLeft(digits, "0123456789")
-	digits = digits[:len(digits)-len(unit)]
-	factor, ok := map[string]int64{
-		"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30,
-	}[strings.ToLower(strings.TrimSpace(unit))]
-	if !ok {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n > math.MaxInt64/factor {
-		return 0, false
-	}
-	return Bytes(n * factor), true
-}
-
-// Duration is a span of time, spelled "90s" or "1h30m" in the files.
-type Duration time.Duration
-
-// String returns the duration as the files spell it.
-func (d Duration) String() string { return time.Duration(d).String() }
-
-// MarshalText writes the duration as the files spell it.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
-
-func decodeDuration(n *node) (Duration, error) {
-	const want = `want a string such as "90s" or "1h30m"`
-	if n.kind != kindString {
-		return 0, fmt.Errorf("is %s; %s", n.kindName(), want)
-	}
-	v, err := time.ParseDuration(n.str())
-	if err != nil {
-		return 0, fmt.Errorf("is not a duration; %s", want)
-	}
-	return Duration(v), nil
 }
 
 // refusalStatus is the status of a refusal that names none.
