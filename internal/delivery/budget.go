@@ -25,7 +25,10 @@ func (o *Order) past() bool { return o.route == RouteHistory }
 
 // rawSize is the most that the order's media take in bytes before base64.
 func (o *Order) rawSize() int64 {
-	if o.Cut != nil {
+	switch {
+	case o.spare != nil: // only what has fewer bytes takes its place
+		return o.spare.Send.Size
+	case o.Cut != nil:
 		return o.Cut.MaxBytes
 	}
 	return o.Send.Size
@@ -84,10 +87,13 @@ func (d *decider) applyManyRule() {
 			tight := *o.Cut
 			tight.MaxEdge = int(least(int64(tight.MaxEdge), int64(l.ManyEdge)))
 			o.Cut = &tight
+			if s := o.Spare(); max(s.Width, s.Height) > l.ManyEdge {
+				o.spare = nil
+			}
 		case max(o.Send.Width, o.Send.Height) <= l.ManyEdge:
 		case b.Fault == content.FaultTooManyPixels:
 			d.demote(i, ReasonTooManyPixels, b.Detail)
-		case d.gone(b.Original):
+		case d.gone(b.Original) || d.uncut(o.Handle):
 			d.demote(i, ReasonPrepareFailed, "")
 		default:
 			d.result = o.result
@@ -99,11 +105,11 @@ func (d *decider) applyManyRule() {
 	}
 }
 
-// count is how many blobs of one kind go out as they are.
+// count is how many blobs of kind k, 0 for all kinds, go out as they are.
 func (d *decider) count(k content.Kind) int {
 	n := 0
 	for i := range d.orders {
-		if d.orders[i].carries(k) {
+		if o := &d.orders[i]; o.carriesMedia() && (k == 0 || o.block.Kind() == k) {
 			n++
 		}
 	}
@@ -185,8 +191,10 @@ func (d *decider) applyCounts() {
 	d.applyCount(content.KindImage, least(pictures, int64(d.in.Budgets.Count)))
 	d.applyCount(content.KindAudio, int64(p.AudioLimits.MaxCount))
 	d.applyCount(content.KindDocument, int64(p.DocumentLimits.MaxCount))
+	d.applyCount(0, int64(p.MaxMedia))
 }
 
+// applyCount bounds the media of kind k, 0 for all kinds together.
 func (d *decider) applyCount(k content.Kind, limit int64) {
 	n := int64(d.count(k))
 	if limit == 0 || n <= limit {
@@ -246,8 +254,17 @@ func (d *decider) requestLimit() int64 {
 func (d *decider) tokenLimit() int64 {
 	p := &d.in.Profile
 	limit := int64(d.in.Budgets.Tokens)
-	if limit <= 0 && p.Context > 0 {
-		limit = int64(p.Context - min(p.Output, p.Context/4))
+	if limit <= 0 {
+		limit = promptRoom(p.Context, p.Output)
 	}
-	return least(limit, d.in.Facts.MaxTokens)
+	return least(least(limit, promptRoom(d.in.Facts.Context, p.Output)), d.in.Facts.MaxTokens)
+}
+
+// promptRoom is what a context window has for the prompt, 0 where the window is
+// not known.
+func promptRoom(context, output int) int64 {
+	if context <= 0 {
+		return 0
+	}
+	return int64(context - min(output, context/4))
 }

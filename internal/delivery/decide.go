@@ -111,7 +111,7 @@ func (d *decider) image(b content.Image) Order {
 	if a.Fault == content.FaultTooManyPixels {
 		a.Fault = content.FaultNone // picture looks at it: the path may take it as it is
 	}
-	if o, bad := d.faulty(a); bad {
+	if o, bad := d.faulty(a); bad && !d.spared(a) {
 		return o
 	}
 	switch d.in.Profile.Images.Answer {
@@ -150,18 +150,29 @@ func (d *decider) picture(b content.Image) Order {
 		return d.cut(b, ReasonPrepared)
 	}
 	if d.pictureFits(send) {
-		switch {
-		case send.Digest == b.Original.Digest:
-			return Order{Disposition: Inline, Reason: ReasonFits, Send: send}
-		case b.Changes.Has(content.ChangeShrunk) || b.Changes == content.ChangeRecompressed:
-			return Order{Disposition: Shrunk, Reason: ReasonPrepared, Detail: preparedDetail(b), Send: send}
+		whole := d.whole(b, send)
+		if b.Fault != content.FaultNone || !d.wasteful(send) || d.uncut(b.Handle) || d.gone(b.Original) {
+			return whole
 		}
-		return Order{Disposition: Converted, Reason: ReasonPrepared, Detail: preparedDetail(b), Send: send}
+		o := d.cut(b, ReasonPathLimit)
+		o.spare = &whole
+		return o
 	}
 	if !d.takes(send.MIME) {
 		return d.cut(b, ReasonFormat)
 	}
 	return d.cut(b, ReasonPathLimit)
+}
+
+// whole sends a picture in the form that is there.
+func (d *decider) whole(b content.Image, send content.Blob) Order {
+	switch {
+	case send.Digest == b.Original.Digest:
+		return Order{Disposition: Inline, Reason: ReasonFits, Send: send}
+	case b.Changes.Has(content.ChangeShrunk) || b.Changes == content.ChangeRecompressed:
+		return Order{Disposition: Shrunk, Reason: ReasonPrepared, Detail: preparedDetail(b), Send: send}
+	}
+	return Order{Disposition: Converted, Reason: ReasonPrepared, Detail: preparedDetail(b), Send: send}
 }
 
 func preparedDetail(b content.Image) string {
@@ -175,7 +186,7 @@ func preparedDetail(b content.Image) string {
 func (d *decider) cut(b content.Image, why Reason) Order {
 	bounds := d.bounds(b)
 	if len(bounds.MIMEs) == 0 {
-		if len(d.mimes(&d.in.Profile.ImageLimits)) > 0 {
+		if len(d.pictureTypes()) > 0 {
 			return refused(d.blind(b, ReasonEndpointRefused))
 		}
 		return d.blind(b, ReasonNoImages)
@@ -219,8 +230,7 @@ func (d *decider) audio(b content.Audio) Order {
 	if o, bad := d.faulty(b.Attachment); bad {
 		return o
 	}
-	p := &d.in.Profile
-	why, detail := d.nativeTrouble(b.Attachment, p.Audio, &p.AudioLimits, ReasonNoAudio)
+	why, detail := d.nativeTrouble(b.Attachment, content.KindAudio, ReasonNoAudio)
 	if why == ReasonFits {
 		return native(b.Attachment)
 	}
@@ -239,13 +249,12 @@ func (d *decider) document(b content.Document) Order {
 	if o, bad := d.faulty(b.Attachment); bad {
 		return o
 	}
-	p := &d.in.Profile
 	none := ReasonBinary
 	if b.Pages > 0 || b.Prepared.MIME == "application/pdf" {
 		none = ReasonNoDocuments
 	}
-	why, detail := d.nativeTrouble(b.Attachment, p.Documents, &p.DocumentLimits, none)
-	if why == ReasonFits && over(int64(b.Pages), int64(p.DocumentLimits.MaxPages)) {
+	why, detail := d.nativeTrouble(b.Attachment, content.KindDocument, none)
+	if why == ReasonFits && over(int64(b.Pages), int64(d.in.Profile.DocumentLimits.MaxPages)) {
 		why = ReasonPathSize
 	}
 	hasText := !d.gone(b.Text)

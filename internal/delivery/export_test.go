@@ -16,6 +16,10 @@ func (p Plan) LeftOut() int { return p.left }
 
 const LeftOutHandle = leftOutHandle
 
+// Holds and Hoists show rules to tests.
+func (f Fit) Holds(w, h int) bool               { return f.holds(w, h) }
+func (p *Placement) Hoists(k content.Kind) bool { return p.hoists(k) }
+
 func (o *Order) Out() bool { return o.out }
 
 func (o *Order) Route() Route   { return o.route }

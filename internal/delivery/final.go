@@ -12,6 +12,11 @@ const MaxDescription = 16_000
 // final holds the order against what carrying it out gave.
 func (s *settler) final(o *Order) Order {
 	out := *o
+	if o.spare != nil && !s.pays(o) {
+		out = *o.spare
+		out.block, out.route, out.result, out.message, out.Handle = o.block, o.route, o.result, o.message, o.Handle
+		return out
+	}
 	if f, failed := s.results.Failed[o.Handle]; failed && out.toBeMade() {
 		return s.fall(out, f.reason(), f.Detail)
 	}
@@ -42,6 +47,16 @@ func (s *settler) final(o *Order) Order {
 		return s.fall(out, out.Reason, out.Detail)
 	}
 	return out
+}
+
+// pays reports whether the variant that an order asks for, with a picture to
+// spare that the server would shrink by itself, is there and has fewer bytes.
+func (s *settler) pays(o *Order) bool {
+	v, ok := s.results.Variants[o.Handle]
+	if _, failed := s.results.Failed[o.Handle]; failed || !ok || v.IsZero() {
+		return false
+	}
+	return within(v, *o.Cut) && v.Size < o.spare.Send.Size && !s.plan.in.Facts.Refused[v.Digest]
 }
 
 // toBeMade reports whether the order sends what had to be made or read first.

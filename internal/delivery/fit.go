@@ -106,9 +106,14 @@ func native(a content.Attachment) Order {
 	return Order{Disposition: Inline, Reason: ReasonFits, Send: a.Prepared}
 }
 
-// nativeTrouble says why a path does not take a recording or a document as it
-// is, ReasonFits where it does. none is the reason for a kind that it lacks.
-func (d *decider) nativeTrouble(a content.Attachment, c Capability, l *Limits, none Reason) (Reason, string) {
+// nativeTrouble says why a path does not take a recording or a document, of kind
+// k, as it is, ReasonFits where it does. none is the reason for a kind that it
+// lacks.
+func (d *decider) nativeTrouble(a content.Attachment, k content.Kind, none Reason) (Reason, string) {
+	c, l := &d.in.Profile.Documents, &d.in.Profile.DocumentLimits
+	if k == content.KindAudio {
+		c, l = &d.in.Profile.Audio, &d.in.Profile.AudioLimits
+	}
 	switch {
 	case c.Answer != Yes:
 		return none, ""
@@ -116,7 +121,7 @@ func (d *decider) nativeTrouble(a content.Attachment, c Capability, l *Limits, n
 		return ReasonEndpointRefused, ""
 	case d.gone(a.Prepared):
 		return ReasonMissing, ""
-	case !slices.Contains(d.mimes(l), a.Prepared.MIME):
+	case !slices.Contains(d.mimes(l, k), a.Prepared.MIME):
 		return none, a.Prepared.MIME + " is not taken"
 	case over(a.Prepared.Size, l.MaxBytes) || over(EncodedLen(a.Prepared.Size), l.MaxEncoded):
 		return ReasonPathSize, ""
@@ -153,25 +158,51 @@ func family(mime string) string {
 	return mime
 }
 
-// mimes are the media types that the path takes where the block stands.
-func (d *decider) mimes(l *Limits) []string {
-	if d.result && len(l.ResultMIMEs) > 0 && !d.in.Profile.Placement.HoistResults {
+// mimes are the media types of kind k, with the limits l, that the path takes
+// where the block stands.
+func (d *decider) mimes(l *Limits, k content.Kind) []string {
+	if d.result && len(l.ResultMIMEs) > 0 && !d.in.Profile.Placement.hoists(k) {
 		return l.ResultMIMEs
 	}
 	return l.MIMEs
 }
 
-func (d *decider) takes(mime string) bool {
-	return slices.Contains(d.mimes(&d.in.Profile.ImageLimits), mime) && !d.in.Facts.RefusedMIMEs[mime]
+// pictureTypes are the media types that a picture may have where it stands.
+func (d *decider) pictureTypes() []string {
+	return d.mimes(&d.in.Profile.ImageLimits, content.KindImage)
 }
 
-// pictureFits reports whether the path takes a picture as it is.
+func (d *decider) takes(mime string) bool {
+	return slices.Contains(d.pictureTypes(), mime) && !d.in.Facts.RefusedMIMEs[mime]
+}
+
+// pictureFits reports whether the path takes a picture as it is. That the server
+// would shrink it does not stand against it: see wasteful.
 func (d *decider) pictureFits(b content.Blob) bool {
 	return !d.gone(b) && d.takes(b.MIME) && within(b, d.limitsOfPicture())
 }
 
+// wasteful reports whether the server would shrink a picture on arrival, so that
+// some of it would be sent for nothing.
+func (d *decider) wasteful(b content.Blob) bool {
+	f := d.in.Profile.ImageLimits.Fit
+	return !f.IsZero() && !f.holds(b.Width, b.Height)
+}
+
+// spared reports whether a picture of which no variant could be cut goes out as
+// it was prepared: the path takes it like that.
+func (d *decider) spared(a content.Attachment) bool {
+	return d.uncut(a.Handle) && a.Fault == content.FaultNone && d.in.Profile.Images.Answer == Yes && d.pictureFits(a.Prepared)
+}
+
+// uncut reports whether cutting a variant of h has failed.
+func (d *decider) uncut(h content.Handle) bool {
+	f, failed := d.in.Facts.Failed[h]
+	return failed && f.reason() == ReasonPrepareFailed
+}
+
 // within reports whether v keeps within the numbers of b, and within its media
-// types where it names any.
+// types where it names any. Bounds.Fit is no bound in this sense.
 func within(v content.Blob, b Bounds) bool {
 	return !over(v.Size, b.MaxBytes) && !over(int64(max(v.Width, v.Height)), int64(b.MaxEdge)) &&
 		!over(int64(v.Width)*int64(v.Height), b.MaxPixels) && (len(b.MIMEs) == 0 || slices.Contains(b.MIMEs, v.MIME))
@@ -180,7 +211,7 @@ func within(v content.Blob, b Bounds) bool {
 // limitsOfPicture folds budget, profile and learned limits into one bound.
 func (d *decider) limitsOfPicture() Bounds {
 	l := &d.in.Profile.ImageLimits
-	b := Bounds{MaxEdge: l.MaxEdge, MaxPixels: l.MaxPixels, MaxBytes: orDefault(d.in.Budgets.Picture, DefaultPicture)}
+	b := Bounds{MaxEdge: l.MaxEdge, MaxPixels: l.MaxPixels, MaxBytes: orDefault(d.in.Budgets.Picture, DefaultPicture), Fit: l.Fit}
 	b.MaxBytes = least(b.MaxBytes, l.MaxBytes)
 	if l.MaxEncoded > 0 {
 		b.MaxBytes = least(b.MaxBytes, max(1, l.MaxEncoded/4*3))
@@ -212,12 +243,25 @@ func (d *decider) bounds(b content.Image) Bounds {
 	}
 	x.MaxEdge = int(least(int64(x.MaxEdge), int64(edge)))
 	x.MaxBytes = least(x.MaxBytes, size)
-	for _, m := range d.mimes(&d.in.Profile.ImageLimits) {
+	if w, h := measured(b); !x.Fit.IsZero() && w > 0 && h > 0 {
+		w, h = x.Fit.Size(w, h)
+		x.MaxEdge = int(least(int64(x.MaxEdge), int64(max(w, h))))
+	}
+	for _, m := range d.pictureTypes() {
 		if !d.in.Facts.RefusedMIMEs[m] {
 			x.MIMEs = append(x.MIMEs, m)
 		}
 	}
 	return x
+}
+
+// measured are the sides in pixels of what a variant is cut from, 0 where they
+// are not known.
+func measured(b content.Image) (w, h int) {
+	if o := b.Original; o.Width > 0 && o.Height > 0 {
+		return o.Width, o.Height
+	}
+	return b.Prepared.Width, b.Prepared.Height
 }
 
 func (d *decider) textBudget() int64 { return orDefault(d.in.Budgets.Text, DefaultText) }

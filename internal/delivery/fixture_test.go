@@ -182,6 +182,8 @@ const (
 	forgets   // no result at all
 	tooLarge  // a variant that is over its bounds
 	wrongMIME // a variant of a type that was not asked for
+	heavy     // a variant of just as many bytes as it may have
+	unfitted  // a variant that the server still shrinks
 	mishaps   // how many there are
 )
 
@@ -239,7 +241,10 @@ func variant(o delivery.Order, m mishap) content.Blob {
 	for o.Cut.MaxPixels > 0 && int64(v.Width)*int64(v.Height) > o.Cut.MaxPixels {
 		v.Width, v.Height = fitInto(v.Width, v.Height, max(v.Width, v.Height)*3/4)
 	}
-	v.Size = min(v.Size, o.Cut.MaxBytes)
+	if m != unfitted {
+		v.Width, v.Height = o.Cut.Fit.Size(v.Width, v.Height)
+	}
+	v.Size = max(1, min(v.Size/8, o.Cut.MaxBytes))
 	if !strings.Contains(strings.Join(o.Cut.MIMEs, " "), v.MIME) {
 		v.MIME = o.Cut.MIMEs[0]
 	}
@@ -248,7 +253,9 @@ func variant(o delivery.Order, m mishap) content.Blob {
 		v.Size = o.Cut.MaxBytes + 1
 	case wrongMIME:
 		v.MIME = "image/x-other"
-	case works, fails, forgets, mishaps:
+	case heavy:
+		v.Size = o.Cut.MaxBytes
+	case works, fails, forgets, unfitted, mishaps:
 	}
 	return v
 }

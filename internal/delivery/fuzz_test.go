@@ -78,7 +78,7 @@ func checkTotal(t *testing.T, in delivery.Input, plan delivery.Plan) {
 		if a, ok := content.AttachmentOf(o.Block()); ok && o.Cut != nil && in.Facts.Missing[a.Original.Digest] {
 			t.Errorf("order %d: wants a variant of an original that is gone", i)
 		}
-		for _, b := range []content.Blob{o.Send, o.Load, o.Stage} {
+		for _, b := range []content.Blob{o.Send, o.Load, o.Stage, o.Spare()} {
 			if in.Facts.Missing[b.Digest] {
 				t.Errorf("order %d: wants a blob that is gone: %+v", i, o)
 			}
@@ -132,10 +132,16 @@ func checkBudgets(t *testing.T, in delivery.Input, plan delivery.Plan) {
 			t.Errorf("%d of kind %v, limit %d", counts[k], content.Kind(k), limit)
 		}
 	}
+	if all := counts[content.KindImage] + counts[content.KindAudio] + counts[content.KindDocument]; p.MaxMedia > 0 && all > int64(p.MaxMedia) {
+		t.Errorf("%d media, limit %d", all, p.MaxMedia)
+	}
 	if l := p.ImageLimits; l.ManyCount > 0 && counts[content.KindImage] > int64(l.ManyCount) {
 		for _, o := range plan.Orders() {
 			if o.Block().Kind() == content.KindImage && o.Media() && (o.Cut == nil && max(o.Send.Width, o.Send.Height) > l.ManyEdge || o.Cut != nil && o.Cut.MaxEdge > l.ManyEdge) {
 				t.Errorf("%s is too long in a request of many", o.Handle)
+			}
+			if s := o.Spare(); max(s.Width, s.Height) > l.ManyEdge && o.Media() {
+				t.Errorf("%s has to spare what is too long in a request of many", o.Handle)
 			}
 		}
 	}
@@ -163,7 +169,7 @@ func checkLimits(t *testing.T, in delivery.Input, o delivery.Order) {
 	case content.KindImage, content.KindText, content.KindResourceText, content.KindResourceLink, content.KindOpaque:
 	}
 	mimes := l.MIMEs
-	if o.InResult() && len(l.ResultMIMEs) > 0 && !in.Profile.Placement.HoistResults {
+	if o.InResult() && len(l.ResultMIMEs) > 0 && !in.Profile.Placement.Hoists(o.Block().Kind()) {
 		mimes = l.ResultMIMEs
 	}
 	if c.Answer != delivery.Yes || len(mimes) == 0 {
@@ -178,7 +184,10 @@ func checkLimits(t *testing.T, in delivery.Input, o delivery.Order) {
 		if bytes > 0 && o.Cut.MaxBytes > bytes || edge > 0 && int64(o.Cut.MaxEdge) > edge || l.MaxPixels > 0 && o.Cut.MaxPixels != l.MaxPixels {
 			t.Errorf("%s is cut to %+v", o.Handle, *o.Cut)
 		}
-		return
+		if o.Spare().IsZero() {
+			return
+		}
+		o.Send = o.Spare()
 	}
 	b := delivery.Bounds{MaxBytes: bytes, MaxEdge: int(edge), MIMEs: mimes}
 	if o.Block().Kind() == content.KindImage {
@@ -372,7 +381,7 @@ func checkNeverUp(t *testing.T, w *world, in delivery.Input, ledger delivery.Led
 // unbounded takes away everything that depends on more than one block.
 func unbounded(in delivery.Input) delivery.Input {
 	in.Budgets.History, in.Budgets.Request, in.Budgets.Count, in.Budgets.Tokens = delivery.Unlimited, delivery.Unlimited, 0, 1<<40
-	in.Profile.MaxRequest, in.Profile.Context = 0, 0
+	in.Profile.MaxRequest, in.Profile.Context, in.Profile.MaxMedia, in.Facts.Context = 0, 0, 0, 0
 	for _, l := range []*delivery.Limits{&in.Profile.ImageLimits, &in.Profile.AudioLimits, &in.Profile.DocumentLimits} {
 		l.MaxCount, l.ManyCount = 0, 0
 	}
@@ -402,6 +411,9 @@ func checkMonotone(t *testing.T, w *world, in delivery.Input) {
 		}
 		if w.bit() {
 			l.MaxEdge, l.MaxPixels, l.MaxPages = 0, 0, 0
+		}
+		if w.bit() {
+			l.Fit = delivery.Fit{}
 		}
 	}
 	low, high := delivery.Decide(in).Orders(), delivery.Decide(better).Orders()

@@ -195,6 +195,9 @@ func (w *world) limits(mimes ...string) delivery.Limits {
 	if w.bit() {
 		l.ManyCount, l.ManyEdge = 1+w.n(3), pick(w.reader, 500, 100)
 	}
+	if w.bit() {
+		l.Fit = pick(w.reader, claudeStandard, claudeHigh, openAITiles, openAIPatches, delivery.Fit{MaxEdge: 200}, delivery.Fit{Patch: 560, MaxPatches: 4})
+	}
 	return l
 }
 
@@ -207,7 +210,9 @@ func (w *world) profile() delivery.Profile {
 		Tokens: pick(w.reader, delivery.TokenModel{}, delivery.TokenModel{Flat: 100}, delivery.TokenModel{Rule: delivery.TokensPatch, Size: 28, Cap: 1600}),
 		Placement: delivery.Placement{
 			HoistResults: w.bit(), TextErrors: w.bit(), Bridge: w.bit(), MergeRoles: w.bit(), NoReasoning: w.bit(),
+			HoistAudio: w.bit(), HoistDocuments: w.bit(),
 		},
+		MaxMedia: pick(w.reader, 0, 0, 3),
 	}
 	return p
 }
@@ -241,7 +246,7 @@ func (w *world) facts() delivery.Facts {
 		RefusedMIMEs: some(w.reader, []string{png, jpeg, "image/*", "audio/*", pdf}),
 		Files:        w.bit(), Describer: w.bit(), Overhead: int64(w.n(2)) * 1_000, MaxRequest: pick(w.reader, int64(0), 900_000),
 		MaxBytes: pick(w.reader, int64(0), 150_000), MaxEdge: pick(w.reader, 0, 700), MaxCount: pick(w.reader, 0, 2),
-		MaxTokens: pick(w.reader, int64(0), 3_000), DropHistory: w.n(6) == 1, Fixed: int64(w.n(2)) * 2_000,
+		MaxTokens: pick(w.reader, int64(0), 3_000), Context: pick(w.reader, 0, 0, 2_000), DropHistory: w.n(6) == 1, Fixed: int64(w.n(2)) * 2_000,
 	}
 	for h := range some(w.reader, w.handles) {
 		if f.Failed == nil {

@@ -1,6 +1,10 @@
 package delivery
 
-import "tote/internal/content"
+import (
+	"strconv"
+
+	"tote/internal/content"
+)
 
 // Input is everything that a decision rests on.
 type Input struct {
@@ -80,6 +84,9 @@ type Facts struct {
 	// MaxTokens bounds the request's estimated tokens (after an overflow), 0
 	// for none.
 	MaxTokens int64
+	// Context is a learned context window in tokens, 0 for none. It lowers
+	// the profile's and never raises it.
+	Context int
 	// DropHistory: no media of earlier turns at all (after an overflow).
 	DropHistory bool
 	// Fixed is the size of what is not blocks: system prompt and tools, in
@@ -99,6 +106,26 @@ type Bounds struct {
 	MaxPixels int64
 	MaxBytes  int64
 	MIMEs     []string
+	// Fit is the rule by which the server would shrink the variant. A variant
+	// should keep it, and MaxEdge brings it at least close. One that does not
+	// is sent all the same: the server shrinks it, and nothing is lost.
+	Fit Fit
+}
+
+// Key is the same for two bounds that ask for the same variant.
+func (b Bounds) Key() string {
+	var buf [128]byte
+	k := buf[:0]
+	for _, n := range [...]int64{
+		int64(b.MaxEdge), b.MaxPixels, b.MaxBytes, int64(b.Fit.MaxEdge), int64(b.Fit.MaxShort), int64(b.Fit.Patch), int64(b.Fit.MaxPatches),
+	} {
+		k = append(strconv.AppendInt(k, n, 10), ' ')
+	}
+	k = strconv.AppendBool(k, b.Fit.Padded)
+	for _, m := range b.MIMEs {
+		k = append(append(k, ' '), m...)
+	}
+	return string(k)
 }
 
 // Order is what Decide wants done with one block.
@@ -130,6 +157,18 @@ type Order struct {
 	// message is left out.
 	message int
 	out     bool
+	// spare is what goes out where a variant that nobody but the rule of
+	// Limits.Fit asks for cannot be had or has no fewer bytes.
+	spare *Order
+}
+
+// Spare is a blob that may be sent instead of the variant that Cut asks for, zero
+// where there is none. Like Send, it has to be there.
+func (o *Order) Spare() content.Blob {
+	if o.spare == nil {
+		return content.Blob{}
+	}
+	return o.spare.Send
 }
 
 // Block returns the block that the order is about.

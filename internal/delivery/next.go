@@ -66,6 +66,8 @@ type Learned struct {
 	MaxEdge    int
 	MaxCount   int
 	MaxRequest int64
+	// Context is the context window in tokens.
+	Context int
 }
 
 // The names under which learned limits are kept.
@@ -74,6 +76,7 @@ const (
 	LimitBytes   = "max_bytes"   // bytes of a picture before base64
 	LimitEdge    = "max_edge"    // pixels of a picture's longest side
 	LimitCount   = "max_count"   // pictures in a request
+	LimitContext = "context"     // tokens of the context window
 )
 
 // Failure is how one sending went wrong.

@@ -1,5 +1,7 @@
 package delivery
 
+import "tote/internal/content"
+
 // Answer says whether a model takes a kind of content.
 type Answer uint8
 
@@ -70,8 +72,9 @@ type Limits struct {
 	ManyCount, ManyEdge int
 	// MaxPages bounds a document.
 	MaxPages int
-	// Fit is the size to which the server shrinks pictures by itself, zero
-	// where it does not or where that is not known.
+	// Fit is the rule by which the server shrinks pictures by itself, zero
+	// where it does not or where that is not known. It is no limit: a larger
+	// picture is cut to it where that saves bytes, and is never lost by it.
 	Fit Fit
 }
 
@@ -108,6 +111,9 @@ type Placement struct {
 	// HoistResults: media in tool results go into one user message after
 	// the whole batch of results, tied to their call by label.
 	HoistResults bool
+	// HoistAudio and HoistDocuments: recordings, or documents, go there even
+	// where pictures may stay in the result.
+	HoistAudio, HoistDocuments bool
 	// TextErrors: error results hold text only; their media are hoisted.
 	TextErrors bool
 	// Bridge: an assistant message must stand between tool results and a
@@ -120,6 +126,11 @@ type Placement struct {
 	DocumentNeedsText bool
 	// NoReasoning: reasoning of earlier turns is not sent back.
 	NoReasoning bool
+}
+
+// hoists reports whether media of kind k in tool results stand after the batch.
+func (p *Placement) hoists(k content.Kind) bool {
+	return p.HoistResults || p.HoistAudio && k == content.KindAudio || p.HoistDocuments && k == content.KindDocument
 }
 
 // Profile is what one path and model accept, as data.
@@ -135,6 +146,9 @@ type Profile struct {
 	Images, Audio, Documents                 Capability
 	ImageLimits, AudioLimits, DocumentLimits Limits
 
+	// MaxMedia is how many pictures, recordings and documents one request may
+	// hold together, 0 for no limit.
+	MaxMedia int
 	// MaxRequest is the largest request body in bytes.
 	MaxRequest int64
 	// Context is the context window and Output the longest answer, in

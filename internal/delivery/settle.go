@@ -197,12 +197,12 @@ func (s *settler) stray(out []content.Part, r content.ToolResult) []content.Part
 }
 
 func (s *settler) toolResult(r content.ToolResult) content.ToolResult {
-	hoist := s.profile.Placement.HoistResults || r.IsError && s.profile.Placement.TextErrors
 	settled := content.ToolResult{CallID: r.CallID, Name: r.Name, IsError: r.IsError}
 	settled.Blocks = make([]content.Block, 0, 2*len(r.Blocks)+1)
 	var parts []content.Part
 	for _, b := range r.Blocks {
 		parts = s.block(parts[:0], b, r.CallID)
+		hoist := s.profile.Placement.hoists(b.Kind()) || r.IsError && s.profile.Placement.TextErrors
 		if hoist && hasMedia(parts) {
 			s.hoisted = append(s.hoisted, parts...)
 			settled.Blocks = append(settled.Blocks, content.Text{Body: "[" + string(b.BlockHandle()) + ": shown in the next user message]"})

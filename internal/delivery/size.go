@@ -116,8 +116,8 @@ func orderTokens(p *Profile, o *Order) int {
 	switch {
 	case o.out:
 		return 0
-	case o.carries(content.KindImage) && o.Cut == nil:
-		return p.Tokens.PictureTokens(o.Send.Width, o.Send.Height) + labelTokens
+	case o.carries(content.KindImage):
+		return pictureTokens(p, o) + labelTokens
 	case o.carriesMedia():
 		return Estimate(o.block, p.Tokens)
 	case o.loadsText():
@@ -126,4 +126,24 @@ func orderTokens(p *Profile, o *Order) int {
 		return 0
 	}
 	return textTokens(o.wordsSize()) + labelTokens
+}
+
+// pictureTokens is what a picture costs in the size in which the backend looks at
+// it. A variant that is not yet made has the size to which it will be cut.
+func pictureTokens(p *Profile, o *Order) int {
+	price := func(w, h int) int {
+		w, h = p.ImageLimits.Fit.Size(w, h)
+		return p.Tokens.PictureTokens(w, h)
+	}
+	b, ok := o.block.(content.Image)
+	if o.Cut == nil || !ok {
+		return price(o.Send.Width, o.Send.Height)
+	}
+	w, h := measured(b)
+	w, h = Fit{MaxEdge: o.Cut.MaxEdge}.Size(w, h)
+	n := price(w, h)
+	if s := o.Spare(); !s.IsZero() {
+		n = max(n, price(s.Width, s.Height))
+	}
+	return n
 }
