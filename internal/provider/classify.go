@@ -14,7 +14,7 @@ func Rejection(status int, body []byte) *Error { return rejection(status, body, 
 
 // rejection is Rejection with the name that a header gave the error.
 func rejection(status int, body []byte, name string) *Error {
-	r := parseReply(body)
+	r := parseReply(unpacked(body))
 	if name, _, _ = strings.Cut(name, ":"); name != "" {
 		r.codes = append(r.codes, strings.ToLower(name))
 	}
@@ -49,6 +49,7 @@ func classify(status int, r reply) delivery.Failure {
 		}
 		f.Learned.MaxRequest = bodyMax(words)
 	case delivery.FailOverflow:
+		f.Learned = delivery.Learned{Context: contextSize(r.context, words)}
 		if strings.Contains(words, "input is too long") {
 			f.Class = delivery.ClassBody // Bedrock says this of large payloads too
 		}
@@ -62,7 +63,7 @@ func classify(status int, r reply) delivery.Failure {
 // kindOf decides by the status, refined by words. about: they are about media.
 func kindOf(status int, r reply, words string, about bool) delivery.FailureKind {
 	switch {
-	case status == http.StatusUnauthorized:
+	case status == http.StatusUnauthorized || status == http.StatusForbidden && r.named(authNames[:]):
 		return delivery.FailAuth
 	case status == http.StatusPaymentRequired:
 		return delivery.FailBilling
@@ -74,7 +75,7 @@ func kindOf(status int, r reply, words string, about bool) delivery.FailureKind 
 		return delivery.FailAuth
 	case containsAny(words, overflowWords[:]...):
 		return delivery.FailOverflow
-	case status == http.StatusTooManyRequests:
+	case status == http.StatusTooManyRequests || r.named(quotaNames[:]):
 		return delivery.FailRateLimit
 	case status == http.StatusRequestEntityTooLarge || containsAny(words, bodyWords[:]...):
 		return delivery.FailTooLarge
@@ -107,14 +108,29 @@ func schemaParam(param string) bool {
 	return strings.HasPrefix(param, "messages") && containsAny(param, "role", "tool_call", ".name")
 }
 
+// authNames are AWS's names for keys that are wrong or have run out; it gives
+// them the status 403
+// (https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html, read 2026-11-30).
+var authNames = [...]string{
+	"unrecognizedclientexception", "invalidclienttokenid", "expiredtokenexception", "expiredtoken", "invalidsignatureexception",
+	"signaturedoesnotmatch", "incompletesignature", "incompletesignatureexception", "missingauthenticationtoken",
+	"missingauthenticationtokenexception", "requestexpired",
+}
+
+// quotaNames are AWS's names for too much at once, with whatever status.
+var quotaNames = [...]string{"throttlingexception", "servicequotaexceededexception", "modelnotreadyexception"}
+
 // innerStatuses are the words that stand for a status inside a stream or a 200:
-// Anthropic's and OpenAI's error types, Google's and AWS's names.
+// Anthropic's and OpenAI's error types, Google's and AWS's names
+// (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html, read 2026-11-30).
 var innerStatuses = map[string]int{
 	"authentication_error": 401, "invalid_api_key": 401, "unauthenticated": 401, "billing_error": 402,
-	"permission_error": 403, "permission_denied": 403, "request_too_large": 413,
-	"rate_limit_error": 429, "rate_limit_exceeded": 429, "resource_exhausted": 429, "throttlingexception": 429, "too_many_requests": 429,
+	"permission_error": 403, "permission_denied": 403, "accessdeniedexception": 403, "not_found_error": 404,
+	"resourcenotfoundexception": 404, "request_too_large": 413, "request_body_too_large_after_decoding": 413,
+	"validationexception": 400, "unrecognizedclientexception": 401, "expiredtokenexception": 401, "invalidsignatureexception": 401,
+	"rate_limit_error": 429, "rate_limit_exceeded": 429, "resource_exhausted": 429, "too_many_requests": 429,
 	"api_error": 500, "server_error": 500, "internal": 500, "internal_error": 500, "internal_server_error": 500, "internalserverexception": 500,
-	"unavailable": 503, "service_unavailable": 503, "serviceunavailableexception": 503, "modelstreamerrorexception": 503,
+	"modelerrorexception": 424, "unavailable": 503, "service_unavailable": 503, "serviceunavailableexception": 503, "modelstreamerrorexception": 503,
 	"timeout_error": 504, "deadline_exceeded": 504, "modeltimeoutexception": 504, "overloaded_error": 529,
 }
 

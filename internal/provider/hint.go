@@ -22,7 +22,7 @@ func (c *Client) hint(e *Error) string {
 		return "this key may not use the model; choose another model or check " + c.keyWords()
 	case delivery.FailRateLimit:
 		if e.RetryAfter > 0 {
-			return "try again after " + c.now().Add(e.RetryAfter).Format(time.TimeOnly) + ", or choose another model"
+			return "try again after " + c.moment(e.RetryAfter) + ", or choose another model"
 		}
 		return "wait a while, or choose another model"
 	case delivery.FailSchema:
@@ -42,13 +42,23 @@ func (c *Client) hint(e *Error) string {
 		return ""
 	case delivery.FailServer:
 		if e.RetryAfter > 0 {
-			return "try again after " + c.now().Add(e.RetryAfter).Format(time.TimeOnly)
+			return "try again after " + c.moment(e.RetryAfter)
 		}
 		return ""
 	case delivery.FailNone, delivery.FailCancelled, delivery.FailStream, delivery.FailDropped:
 		return ""
 	}
 	return ""
+}
+
+// moment names the time after a wait, with its date where it is not today.
+func (c *Client) moment(wait time.Duration) string {
+	now := c.now()
+	then := now.Add(wait)
+	if now.Format(time.DateOnly) == then.Format(time.DateOnly) {
+		return then.Format(time.TimeOnly)
+	}
+	return then.Format(time.DateTime)
 }
 
 // keyWords says where the key comes from.

@@ -3,6 +3,7 @@ package provider
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,6 +20,8 @@ type reply struct {
 	param string
 	// edge is Anthropic's details.max_side_length_pixels.
 	edge int
+	// context is llama.cpp's n_ctx: how many tokens the context holds.
+	context int
 }
 
 // maxReplyDepth bounds errors that quote another error.
@@ -99,8 +102,11 @@ func (r *reply) object(m map[string]any, depth int) {
 	if n, ok := m["max_side_length_pixels"].(float64); ok && n > 0 && n < 1e6 {
 		r.edge = int(n)
 	}
+	if n, ok := m["n_ctx"].(float64); ok && n > 0 && n < maxContext {
+		r.context = int(n)
+	}
 	for _, k := range []string{
-		"error", "errors", "message", "Message", "msg", "status_msg", "detail", "details", "base_resp", "metadata", "raw", "errorMessage",
+		"error", "errors", "response", "message", "Message", "msg", "status_msg", "detail", "details", "base_resp", "metadata", "raw", "errorMessage",
 	} {
 		if x, ok := m[k]; ok {
 			r.read(x, depth-1)
@@ -148,6 +154,17 @@ func joined(loc []any) string {
 		}
 	}
 	return strings.Join(parts, ".")
+}
+
+// named reports whether the error has one of the names.
+func (r *reply) named(names []string) bool {
+	return slices.ContainsFunc(r.codes, func(c string) bool {
+		_, after, found := strings.Cut(c, "#") // AWS may put a namespace before it
+		if found {
+			c = after
+		}
+		return slices.Contains(names, c)
+	})
 }
 
 // words is everything that wording is matched against, in lower case.

@@ -31,11 +31,11 @@ var wordings = [...]wording{
 	// OpenAI Chat and Responses (openai-go v3.99, OpenHands#7700, STranslate#277)
 	{[]string{"image_url is only supported by certain models"}, delivery.ClassBlind, nil},
 	{[]string{"image urls are only allowed for messages with role"}, delivery.ClassPlacement, nil},
+	{[]string{"does not represent a valid image"}, delivery.ClassDecode, nil},
 	{[]string{"invalid_image_format"}, delivery.ClassMIME, nil},
 	{[]string{"unsupported image", "format"}, delivery.ClassMIME, nil},
 	{[]string{"unsupported_image_media_type"}, delivery.ClassMIME, nil},
 	{[]string{"invalid_image_mode"}, delivery.ClassMIME, nil},
-	{[]string{"does not represent a valid image"}, delivery.ClassDecode, nil},
 	{[]string{"sanitizer_server_error"}, delivery.ClassBytes, nil},
 	{[]string{"image_too_large"}, delivery.ClassBytes, nil},
 	{[]string{"image_file_too_large"}, delivery.ClassBytes, nil},
@@ -44,6 +44,8 @@ var wordings = [...]wording{
 	{[]string{"invalid_base64_image"}, delivery.ClassDecode, nil},
 	{[]string{"invalid_image_url"}, delivery.ClassDecode, nil},
 	{[]string{"empty_image_file"}, delivery.ClassDecode, nil},
+	{[]string{"failed_to_download_image"}, delivery.ClassDecode, nil},
+	{[]string{"image_file_not_found"}, delivery.ClassDecode, nil},
 	{[]string{"image_content_policy_violation"}, delivery.ClassUnknown, nil},
 	{[]string{"invalid_image"}, delivery.ClassDecode, nil},
 	{[]string{"image_url'", "expected a valid url"}, delivery.ClassDecode, nil},
@@ -55,6 +57,7 @@ var wordings = [...]wording{
 	{[]string{"image_dimensions_too_large"}, delivery.ClassEdge, nil},
 	{[]string{"could not process image"}, delivery.ClassDecode, nil},
 	{[]string{"input should be 'image/"}, delivery.ClassMIME, nil},
+	{[]string{"does not match the provided media type"}, delivery.ClassMIME, nil},
 	{[]string{"image cannot be empty"}, delivery.ClassDecode, nil},
 	{[]string{"too many images and documents"}, delivery.ClassCount, countAfter(" > ")},
 	{[]string{"too much media"}, delivery.ClassCount, countAfter(" > ")},
@@ -80,7 +83,7 @@ var wordings = [...]wording{
 	{[]string{"content must be a string"}, delivery.ClassBlind, nil},
 	{[]string{"copilot-vision-request"}, delivery.ClassUnknown, nil},
 	{[]string{"image media type not supported"}, delivery.ClassMIME, nil},
-	{[]string{"too many images"}, delivery.ClassCount, countAfter("maximum of ")},
+	{[]string{"too many images"}, delivery.ClassCount, countAfter("maximum of ", "maximum is ", "limit of ", "limit is ", "at most ", "up to ", "max ", " > ")},
 	{[]string{"messages.content.type", "['text']"}, delivery.ClassBlind, nil},
 	// Moonshot (kimi-cli#1066), MiniMax (lobehub#17252), Mistral (LibreChat-AI/agents#344)
 	{[]string{"failed to decode image"}, delivery.ClassDecode, nil},
@@ -114,12 +117,48 @@ func media(words string) (class delivery.Class, learned delivery.Learned, about 
 }
 
 // overflowWords say that the context is too long: OpenAI, vLLM, llama.cpp,
-// Anthropic, Gemini, Groq, Bedrock.
+// Anthropic, Gemini, Groq, Bedrock, LM Studio, SGLang, xAI, Copilot, Moonshot,
+// and Ollama where it is told not to cut (truncate: false).
 var overflowWords = [...]string{
 	"context_length_exceeded", "maximum context length", "prompt is too long", "available context size", "exceed_context_size",
 	"context window", "exceeds the maximum number of tokens", "tokens must be reduced", "exceed context limit",
 	"reduce the length of the messages", "input is too long for requested model", "context length of only",
-	"greater than the context length", "longer than the model's context",
+	"greater than the context length", "longer than the model's context", "model's context length is only", "maximum model length",
+	"maximum prompt length", "model_max_prompt_tokens_exceeded", "exceeded model token limit",
+	"input length exceeds", "exceeds the context length", "prompt too long", "exceeded max context length",
+}
+
+// minContext and maxContext bound a context that is believed, in tokens.
+const (
+	minContext = 256
+	maxContext = 1_000_000_000
+)
+
+// contextSize is how many tokens the context holds by the backend's own words,
+// 0 where it does not say. named is what it said in a field.
+func contextSize(named int, words string) int {
+	if named >= minContext {
+		return named
+	}
+	found := func(n int64) bool { return n >= minContext && n < maxContext }
+	for _, marker := range []string{
+		"maximum context length is ", "maximum context length of ", "available context size (", "number of tokens allowed (",
+		"context length of only ", "context length is only ", "context length (", "maximum model length of ", "maximum prompt length is ",
+		"model token limit: ", "exceeds the limit of ",
+	} {
+		if n := numberAfter(words, marker); found(n) {
+			return int(n)
+		}
+	}
+	// "prompt is too long: 210000 tokens > 200000 maximum", "190000 + 20000 > 200000"
+	if n := numberAfter(words, " > "); found(n) && containsAny(words, "prompt is too long", "exceed context limit") {
+		return int(n)
+	}
+	// "too large for model with 32768 maximum context length"
+	if n := numberBefore(words, " maximum context length"); found(n) {
+		return int(n)
+	}
+	return 0
 }
 
 // bodyWords say that the request has too many bytes.
@@ -167,11 +206,15 @@ func containsAny(s string, subs ...string) bool {
 	return false
 }
 
-// countAfter learns the number of pictures that stands behind a marker.
-func countAfter(marker string) func(string, *delivery.Learned) {
+// countAfter learns the number of pictures that stands behind the first of the
+// markers that has one.
+func countAfter(markers ...string) func(string, *delivery.Learned) {
 	return func(words string, l *delivery.Learned) {
-		if n := numberAfter(words, marker); n > 0 && n <= 10_000 {
-			l.MaxCount = int(n)
+		for _, m := range markers {
+			if n := numberAfter(words, m); n > 0 && n <= 10_000 {
+				l.MaxCount = int(n)
+				return
+			}
 		}
 	}
 }
