@@ -48,6 +48,8 @@ func TestPermission(t *testing.T) {
 		{"dismissed", answered(`{"outcome":{"outcome":"cancelled"}}`), false},
 		{"unknown", answered(`{"outcome":{"outcome":"approved"}}`), false},
 		{"null", answered(`null`), false},
+		{"neither result nor error", `{"jsonrpc":"2.0","id":1}`, false},
+		{"error of null", `{"jsonrpc":"2.0","id":1,"error":null}`, false},
 		{"error", `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no"}}`, false},
 	}
 	for _, tt := range tests {

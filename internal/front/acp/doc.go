@@ -17,9 +17,10 @@
 //     What changed what is sent is also said in words.
 //   - Nothing of a session is sent before the reply that opens it, nothing of a
 //     turn after the reply to its prompt, and the whole history before the reply
-//     to session/load.
+//     to session/load, which does not wait for a turn that runs: of that one it
+//     shows what has been said, and the rest follows.
 //   - Every tool call that is announced reaches a final status, and only an option
-//     that was offered and allows is approval.
+//     that was offered and allows is approval; a reply that says nothing is none.
 //   - What a client may call and is not served is named in one place, with the
 //     reason.
 //

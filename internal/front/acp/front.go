@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"tote/internal/agent"
 	"tote/internal/delivery"
+	"tote/internal/front/acp/rpc"
 	"tote/internal/front/acp/wire"
 )
 
@@ -18,9 +20,13 @@ type front struct {
 	// tell sends an update for as long as there is a client: the end of a
 	// cancelled turn is still to be told.
 	tell func(body any)
+	// put is tell for the holder of the session's show.
+	put func(body any)
 
-	// step counts the answers that are kept, attempt the sendings for one.
+	// step counts the answers that are kept, attempt the sendings for one. With
+	// said they are guarded by the session's show, since a replay reads them.
 	step, attempt int
+	said          said
 	// ran: the tools of this step have run, so what comes is the next one.
 	ran bool
 	// shown: text or thoughts of this attempt have been shown.
@@ -30,6 +36,12 @@ type front struct {
 	open  map[string]string
 	lines int
 	given receipts
+}
+
+// said is what the client has been shown of a turn and is not in its record yet.
+type said struct {
+	prompt        [][]byte // the client's blocks, until the prompt is recorded
+	thought, text strings.Builder
 }
 
 var _ agent.Front = (*front)(nil)
@@ -44,7 +56,9 @@ func (f *front) lineID() string {
 func (f *front) next() {
 	if f.ran {
 		f.ran, f.shown = false, false
-		f.step, f.attempt = f.step+1, 1
+		f.ses.show.Lock()
+		defer f.ses.show.Unlock()
+		f.step, f.attempt, f.said = f.step+1, 1, said{}
 	}
 }
 
@@ -57,7 +71,11 @@ func (f *front) suffix(id string) string {
 }
 
 // Accepted implements agent.Visitor. The echo has gone before.
-func (f *front) Accepted(agent.Accepted) {}
+func (f *front) Accepted(agent.Accepted) {
+	f.ses.show.Lock()
+	defer f.ses.show.Unlock()
+	f.said.prompt = nil
+}
 
 // Receipts implements agent.Visitor.
 func (f *front) Receipts(e agent.Receipts) {
@@ -72,23 +90,40 @@ func (f *front) Receipts(e agent.Receipts) {
 func (f *front) Text(e agent.Text) {
 	f.next()
 	f.shown = true
-	f.tell(wire.Chunk(wire.UpdateAgentMessage, f.suffix(messageID(f.turn, f.step)), wire.TextBlock(e.Text)))
+	f.ses.show.Lock()
+	defer f.ses.show.Unlock()
+	f.said.text.WriteString(e.Text)
+	f.put(f.textChunk(e.Text))
 }
 
 // Thought implements agent.Visitor.
 func (f *front) Thought(e agent.Thought) {
 	f.next()
 	f.shown = true
-	f.tell(wire.Chunk(wire.UpdateAgentThought, f.suffix(thoughtID(f.turn, f.step)), wire.TextBlock(e.Text)))
+	f.ses.show.Lock()
+	defer f.ses.show.Unlock()
+	f.said.thought.WriteString(e.Text)
+	f.put(f.thoughtChunk(e.Text))
+}
+
+func (f *front) textChunk(text string) rpc.Parts {
+	return wire.Chunk(wire.UpdateAgentMessage, f.suffix(messageID(f.turn, f.step)), wire.TextBlock(text))
+}
+
+func (f *front) thoughtChunk(text string) rpc.Parts {
+	return wire.Chunk(wire.UpdateAgentThought, f.suffix(thoughtID(f.turn, f.step)), wire.TextBlock(text))
 }
 
 // Voided implements agent.Visitor. Version 1 cannot take a message back.
 func (f *front) Voided(e agent.Voided) {
 	f.next()
+	f.ses.show.Lock()
+	defer f.ses.show.Unlock()
 	f.attempt++
+	f.said = said{}
 	if f.shown {
 		f.shown = false
-		f.tell(wire.Chunk(wire.UpdateAgentMessage, f.lineID(), wire.TextBlock("[tote] the text above is withdrawn: "+e.Reason+"\n\n")))
+		f.put(wire.Chunk(wire.UpdateAgentMessage, f.lineID(), wire.TextBlock("[tote] the text above is withdrawn: "+e.Reason+"\n\n")))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"tote/internal/delivery"
 	"tote/internal/front/acp/rpc"
 	"tote/internal/front/acp/wire"
 )
@@ -78,7 +79,8 @@ func (s *server) resumeSession(ctx context.Context, r *rpc.Request) (any, error)
 }
 
 // reopen serves session/load and session/resume: the whole history is sent before
-// the reply, or nothing of it.
+// the reply, or nothing of it. It does not wait for a turn that runs, which may
+// take long or hang: what there is of it is shown, and the rest follows.
 func (s *server) reopen(ctx context.Context, r *rpc.Request, replay func(*session, context.Context) error) (any, error) {
 	p, err := openParams(r)
 	if err != nil {
@@ -90,16 +92,44 @@ func (s *server) reopen(ctx context.Context, r *rpc.Request, replay func(*sessio
 			return nil, err
 		}
 	}
-	at := ses.line.join(nil)
-	defer at.leave()
-	// A turn may run, and its cancel must get through while this waits for it.
+	at := ses.line.joinIdle()
 	r.Release()
-	if !at.wait(ctx) {
-		return nil, context.Cause(ctx)
+	switch a, _ := ses.now(); {
+	case at == nil && !sameFolders(a.Stored(), p):
+		return nil, running()
+	case at != nil:
+		defer at.leave()
+		if !at.wait(ctx) {
+			return nil, context.Cause(ctx)
+		}
+		if err := ses.move(ctx, p); err != nil {
+			return nil, failure(err)
+		}
 	}
-	if err := ses.move(ctx, p); err != nil {
-		return nil, failure(err)
+	notices, err := ses.showAll(ctx, r, replay)
+	if err != nil {
+		return nil, err
 	}
+	if at == nil && s.takesNotices() {
+		notices = append(notices, delivery.Notice{
+			Severity: delivery.SeverityInfo, Title: "a turn is running in this session", Detail: "what it says from here on follows",
+		})
+	}
+	ses.welcome(ctx, p, notices)
+	return nil, nil
+}
+
+// running is the answer to who wants other folders for a session while a turn runs
+// in it.
+func running() *rpc.Error {
+	return rpc.Errorf(rpc.CodeInvalidRequest,
+		"a turn is running in this session, so its folders cannot change: cancel it with session/cancel, or open the session again when it has ended")
+}
+
+// showAll replays and answers, with nothing of a turn that runs in between.
+func (ses *session) showAll(ctx context.Context, r *rpc.Request, replay func(*session, context.Context) error) ([]delivery.Notice, error) {
+	ses.show.Lock()
+	defer ses.show.Unlock()
 	if err := replay(ses, ctx); err != nil {
 		return nil, failure(err)
 	}
@@ -107,11 +137,7 @@ func (s *server) reopen(ctx context.Context, r *rpc.Request, replay func(*sessio
 	if err != nil {
 		return nil, failure(err)
 	}
-	if err := r.Reply(ctx, state); err != nil {
-		return nil, err
-	}
-	ses.welcome(ctx, p, notices)
-	return nil, nil
+	return notices, r.Reply(ctx, state)
 }
 
 // restore opens a stored session.

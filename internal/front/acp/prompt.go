@@ -60,12 +60,11 @@ func (ses *session) serve(ctx, turn context.Context, at *place, blocks []wire.Bl
 	a, work := ses.now()
 	f := &front{ses: ses, a: a, turn: ses.srv.o.newID(), step: 1, attempt: 1}
 	f.tell = func(body any) { ses.tell(ctx, body) }
-	if ses.srv.echoes(work.Settings.Echo) {
-		for _, b := range blocks {
-			if err := ses.userBlock(ctx, f.turn, b.Raw); err != nil {
-				return nil, err
-			}
-		}
+	// It fails as tell does, and for the same reasons.
+	f.put = func(body any) { _ = ses.put(ctx, body) }
+	defer ses.goLive(nil)
+	if err := f.begin(ctx, blocks, ses.srv.echoes(work.Settings.Echo)); err != nil {
+		return nil, err
 	}
 	f.askTrust(turn)
 	p := agent.Prompt{Front: f, TurnID: f.turn}
@@ -85,6 +84,32 @@ func (ses *session) serve(ctx, turn context.Context, at *place, blocks []wire.Bl
 		return nil, failure(err)
 	}
 	return f.result(stopReason(res.Stop)), nil
+}
+
+// begin makes a front the session's live one and echoes the prompt where that is
+// wanted, so that a replay shows either the one or the other.
+func (f *front) begin(ctx context.Context, blocks []wire.Block, echo bool) error {
+	ses := f.ses
+	ses.show.Lock()
+	defer ses.show.Unlock()
+	ses.live = f
+	for _, b := range blocks {
+		f.said.prompt = append(f.said.prompt, b.Raw)
+		if !echo {
+			continue
+		}
+		if err := ses.userBlock(ctx, f.turn, b.Raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goLive says which turn runs, nil for none.
+func (ses *session) goLive(f *front) {
+	ses.show.Lock()
+	defer ses.show.Unlock()
+	ses.live = f
 }
 
 // stopReason is the word of the protocol; a turn that failed has an error instead.

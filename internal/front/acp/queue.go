@@ -25,6 +25,22 @@ type place struct {
 func (l *line) join(cancel context.CancelFunc) *place {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.add(cancel)
+}
+
+// joinIdle is join for what is short, and does not wait behind prompts: it returns
+// nil where one runs or waits.
+func (l *line) joinIdle() *place {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if slices.ContainsFunc(l.places, func(p *place) bool { return p.cancel != nil }) {
+		return nil
+	}
+	return l.add(nil)
+}
+
+// add is join for the holder of mu.
+func (l *line) add(cancel context.CancelFunc) *place {
 	p := &place{line: l, turn: make(chan struct{}), cancel: cancel}
 	l.places = append(l.places, p)
 	if len(l.places) == 1 {

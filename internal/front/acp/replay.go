@@ -24,7 +24,8 @@ func toolID(turn string, step int, call string) string {
 }
 
 // replay sends the whole history: what the client sent byte for byte, answers, and
-// tool calls in their final state. The caller holds the line.
+// tool calls in their final state. Of a turn that runs it sends what has been said
+// so far. The caller holds show.
 func (ses *session) replay(ctx context.Context) error {
 	a, _ := ses.now()
 	envs := map[string]map[int]content.Envelope{}
@@ -38,11 +39,43 @@ func (ses *session) replay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var last player
 	for _, t := range a.Turns() {
-		p := player{ses: ses, a: a, turn: t, envs: envs[t.ID]}
-		if err := p.play(ctx); err != nil {
+		last = player{ses: ses, a: a, turn: t, envs: envs[t.ID], live: ses.live != nil && ses.live.turn == t.ID}
+		if err := last.play(ctx); err != nil {
 			return err
 		}
+	}
+	switch {
+	case ses.live == nil:
+		return nil
+	case !last.live:
+		return ses.live.repeat(ctx, false, 0)
+	}
+	return ses.live.repeat(ctx, true, last.step)
+}
+
+// repeat sends what the client has been shown of the turn that runs and is not in
+// its record: the prompt, where the turn is not there yet, and the answer that is
+// being given, where the record has fewer steps. The caller holds show.
+func (f *front) repeat(ctx context.Context, recorded bool, steps int) error {
+	if !recorded {
+		for _, raw := range f.said.prompt {
+			if err := f.ses.userBlock(ctx, f.turn, raw); err != nil {
+				return err
+			}
+		}
+	}
+	if steps >= f.step {
+		return nil
+	}
+	if f.said.thought.Len() > 0 {
+		if err := f.ses.put(ctx, f.thoughtChunk(f.said.thought.String())); err != nil {
+			return err
+		}
+	}
+	if f.said.text.Len() > 0 {
+		return f.ses.put(ctx, f.textChunk(f.said.text.String()))
 	}
 	return nil
 }
@@ -56,7 +89,9 @@ type player struct {
 	// client: the prompt came from a client of the protocol, which has sent
 	// every block of it that has an envelope.
 	client bool
-	step   int
+	// live: the turn runs.
+	live bool
+	step int
 }
 
 func (p *player) play(ctx context.Context) error {
@@ -98,12 +133,12 @@ func (p *player) userBlock(ctx context.Context, b content.Block, env content.Env
 		if p.client {
 			return nil // made of a block that goes back itself, such as the file behind a link
 		}
-		return p.ses.send(ctx, wire.Chunk(wire.UpdateUserMessage, p.turn.ID, shower{p.a}.block(b)))
+		return p.ses.put(ctx, wire.Chunk(wire.UpdateUserMessage, p.turn.ID, shower{p.a}.block(b)))
 	}
 	raw, err := p.a.Restore(env)
 	if err != nil {
 		text := content.Compact([]content.Block{b}) + ": its stored bytes are gone or damaged"
-		return p.ses.send(ctx, wire.Chunk(wire.UpdateUserMessage, p.turn.ID, wire.TextBlock(text)))
+		return p.ses.put(ctx, wire.Chunk(wire.UpdateUserMessage, p.turn.ID, wire.TextBlock(text)))
 	}
 	return p.ses.userBlock(ctx, p.turn.ID, raw)
 }
@@ -138,21 +173,25 @@ func (p *player) assistant(ctx context.Context, m content.Message, results map[s
 		case content.ToolResult:
 			continue // never in an answer
 		}
-		if err := p.ses.send(ctx, body); err != nil {
+		if err := p.ses.put(ctx, body); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// call is a tool call in its final state. One without a result was cut off.
+// call is a tool call in its final state. One without a result was cut off, unless
+// the turn runs.
 func (p *player) call(c content.ToolCall, r *content.ToolResult) wire.ToolCall {
 	out := announce(toolID(p.turn.ID, p.step, c.ID), c)
 	out.Title, out.Status = titleOf(c), wire.ToolFailed
+	if p.live {
+		out.Status = wire.ToolInProgress
+	}
 	if r != nil {
-		out.Content = shower{p.a}.contents(r.Blocks)
-		if !r.IsError {
-			out.Status = wire.ToolCompleted
+		out.Content, out.Status = shower{p.a}.contents(r.Blocks), wire.ToolCompleted
+		if r.IsError {
+			out.Status = wire.ToolFailed
 		}
 	}
 	if path := argument(c, "path"); path != "" {

@@ -18,6 +18,12 @@ type session struct {
 	id   string
 	line line
 
+	// show is held while updates are sent, so that nothing of a turn that runs
+	// comes into the middle of a replay. It is taken before mu.
+	show sync.Mutex
+	// live is the front of the turn that runs, guarded by show.
+	live *front
+
 	mu sync.Mutex // guards what follows
 	// agent and work change only while the line is held.
 	agent *agent.Session
@@ -48,6 +54,13 @@ func (ses *session) close(ctx context.Context) error {
 
 // send sends a session update: rpc.Parts or one of the wire structs.
 func (ses *session) send(ctx context.Context, body any) error {
+	ses.show.Lock()
+	defer ses.show.Unlock()
+	return ses.put(ctx, body)
+}
+
+// put is send for the holder of show.
+func (ses *session) put(ctx context.Context, body any) error {
 	parts, err := wire.Update(ses.id, body)
 	if err != nil {
 		return err

@@ -19,17 +19,18 @@ import (
 
 // userBlock sends a block back to the client that sent it, byte for byte where
 // this version of the protocol can show it. Clients drop the whole update over a
-// block that they cannot read, so such a block rides along with a line of text.
+// block that they cannot read, so such a block rides along with a line of text. The
+// caller holds show.
 func (ses *session) userBlock(ctx context.Context, messageID string, raw []byte) error {
 	block := wire.ParseBlock(raw)
 	out := rpc.Parts{raw}
 	if why := unshowable(block); why != "" {
 		out = wire.StandIn(why, raw)
 	}
-	err := ses.send(ctx, wire.Chunk(wire.UpdateUserMessage, messageID, out))
+	err := ses.put(ctx, wire.Chunk(wire.UpdateUserMessage, messageID, out))
 	if long, ok := errors.AsType[*rpc.TooLongError](err); ok {
 		text := fmt.Sprintf("[%s block of %d bytes: too long to be sent back, the limit is %d]", rpc.Clip(block.Type, 40), len(raw), long.Limit)
-		err = ses.send(ctx, wire.Chunk(wire.UpdateUserMessage, messageID, wire.StandIn(text, nil)))
+		err = ses.put(ctx, wire.Chunk(wire.UpdateUserMessage, messageID, wire.StandIn(text, nil)))
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package acp_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"tote/internal/agent/agenttest"
 	"tote/internal/content"
 	"tote/internal/delivery"
+	"tote/internal/front/acp"
 	"tote/internal/provider"
 )
 
@@ -65,35 +67,94 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// TestLoadWhileATurnRuns holds that a second opening uses the same session and
-// replays a turn that has ended.
+// TestLoadWhileATurnRuns holds that a second opening does not wait for a turn that
+// hangs: what has been said is shown, then the reply comes, then the rest.
 func TestLoadWhileATurnRuns(t *testing.T) {
 	in(t, func(w *world) {
 		t := w.t
-		w.model.say = hang
-		p := w.boot(plain)
+		p := w.boot(noticed)
 		id := p.open(w)
+		want(t, "before", stop(t, p.send(prompt(1, id, text("first"))), 1), "end_turn")
+		w.model.say = hang
+		live := p.send(prompt(2, id, text("a"), text("b")), prompt(3, id, text("waits")))
 		load := `{"sessionId":` + quote(id) + `,"cwd":` + quote(w.dir) + `,"mcpServers":[]}`
-		got := p.send(prompt(1, id, text("a")), request(2, "session/load", load))
-		want(t, "load waits", reply(t, got, 2), "")
-		got = p.send(notification("session/cancel", `{"sessionId":`+quote(id)+`}`))
-		want(t, "prompt", stop(t, got, 1), "cancelled")
-		if !strings.HasPrefix(reply(t, got, 2), `{"configOptions"`) || len(updates(t, got, "user_message_chunk")) != 1 {
+		got := p.send(request(4, "session/load", load))
+		want(t, "prompts", updates(t, got, "user_message_chunk")[1:], updates(t, live, "user_message_chunk"))
+		answers := updates(t, got, "agent_message_chunk")
+		want(t, "answers", answers[len(answers)-1:], updates(t, live, "agent_message_chunk"))
+		if len(answers) != 2 || !strings.HasPrefix(reply(t, got, 4), `{"configOptions"`) || !strings.Contains(got[len(got)-2], `"id":4`) {
 			t.Errorf("load: %q", got)
 		}
-		// Another folder: the session moves there and keeps its mode.
-		p.send(request(3, "session/set_mode", `{"sessionId":`+quote(id)+`,"modeId":"plan"}`))
+		want(t, "notice", updates(t, got, "notice"), []string{
+			`{"sessionUpdate":"notice","severity":"info","title":"a turn is running in this session","description":"what it says from here on follows"}`,
+		})
+		got = p.send(request(5, "session/resume", load))
+		if !strings.HasPrefix(reply(t, got, 5), `{"configOptions"`) || len(updates(t, got, "user_message_chunk")) != 0 {
+			t.Errorf("resume: %q", got)
+		}
 		other := filepath.Join(w.dir, "other")
-		got = p.send(request(4, "session/resume", `{"sessionId":`+quote(id)+`,"cwd":`+quote(other)+`,"additionalDirectories":[`+quote(w.dir)+`]}`))
-		if !strings.Contains(reply(t, got, 4), `"currentModeId":"plan"`) {
+		move := `{"sessionId":` + quote(id) + `,"cwd":` + quote(other) + `,"additionalDirectories":[` + quote(w.dir) + `]}`
+		want(t, "other folder", reply(t, p.send(request(6, "session/load", move)), 6),
+			`error {"code":-32600,"message":"a turn is running in this session, so its folders cannot change: cancel it with session/cancel, or open the session again when it has ended"}`)
+		got = p.send(notification("session/cancel", `{"sessionId":`+quote(id)+`}`))
+		want(t, "running", stop(t, got, 2), "cancelled")
+		want(t, "waiting", stop(t, got, 3), "cancelled")
+
+		// Without a turn the session moves to the folder, and keeps its mode.
+		p.send(request(7, "session/set_mode", `{"sessionId":`+quote(id)+`,"modeId":"plan"}`))
+		got = p.send(request(8, "session/resume", move))
+		if !strings.Contains(reply(t, got, 8), `"currentModeId":"plan"`) {
 			t.Errorf("resume: %q", got)
 		}
 		w.model.say = answer("ok")
-		want(t, "next", stop(t, p.send(prompt(5, id, text("b"))), 5), "end_turn")
+		want(t, "next", stop(t, p.send(prompt(9, id, text("b"))), 9), "end_turn")
 		sent := w.model.sent()
 		if s := sent[len(sent)-1].System; !strings.Contains(s, other) {
 			t.Errorf("the model is told of another folder: %q", s)
 		}
+		p.close()
+	})
+}
+
+// TestLoadWhileAsking opens a session anew while its turn waits for the user: a
+// call that may still run is not shown as failed, and ends under the same id.
+func TestLoadWhileAsking(t *testing.T) {
+	in(t, func(w *world) {
+		t := w.t
+		outside(t, w)
+		p := w.boot(plain)
+		id := p.open(w)
+		asked := p.send(prompt(1, id, text("read it")))
+		got := p.send(request(2, "session/load", `{"sessionId":`+quote(id)+`,"cwd":`+quote(w.dir)+`,"mcpServers":[]}`))
+		calls := updates(t, got, "tool_call")
+		if len(calls) != 1 || !strings.Contains(calls[0], `"status":"in_progress"`) || toolID(calls[0]) != toolID(updates(t, asked, "tool_call")[0]) {
+			t.Errorf("calls: %q, announced as %q", calls, updates(t, asked, "tool_call"))
+		}
+		want(t, "nothing of the step twice", updates(t, got, "agent_message_chunk"), []string(nil))
+		got = p.send(answered(`{"outcome":{"outcome":"selected","optionId":"allow"}}`))
+		ends := updates(t, got, "tool_call_update")
+		if len(ends) == 0 || !strings.Contains(ends[len(ends)-1], `"completed"`) || toolID(ends[len(ends)-1]) != toolID(calls[0]) {
+			t.Errorf("ends: %q", ends)
+		}
+		want(t, "stop", stop(t, got, 1), "end_turn")
+		p.close()
+	})
+}
+
+// TestLoadBeforeThePromptIsRecorded opens a session anew while the user is asked
+// something before the prompt is taken: the prompt is shown all the same.
+func TestLoadBeforeThePromptIsRecorded(t *testing.T) {
+	in(t, func(w *world) {
+		t := w.t
+		w.work.Untrusted = &acp.Untrusted{Folder: "/p", Fingerprint: "f", Withheld: []string{"x"}, Accept: func(context.Context) error { return nil }}
+		p := w.boot(plain)
+		id := p.open(w)
+		live := updates(t, p.send(prompt(1, id, text("a"), text("b"))), "user_message_chunk")
+		load := `{"sessionId":` + quote(id) + `,"cwd":` + quote(w.dir) + `,"mcpServers":[]}`
+		got := p.send(request(2, "session/load", load))
+		want(t, "prompt", updates(t, got, "user_message_chunk"), live)
+		want(t, "stop", stop(t, p.send(answered(`{"outcome":{"outcome":"selected","optionId":"reject"}}`)), 1), "end_turn")
+		want(t, "once", updates(t, p.send(request(3, "session/load", load)), "user_message_chunk"), live)
 		p.close()
 	})
 }
@@ -147,7 +208,7 @@ func TestWithdrawn(t *testing.T) {
 		lines := updates(t, got, "agent_message_chunk")
 		turn := turnOf(updates(t, got, "user_message_chunk")[0])
 		if len(lines) < 3 || !strings.Contains(lines[0], `"messageId":"`+turn+`-m1","content":{"type":"text","text":"I see"}`) ||
-			!strings.Contains(lines[1], "the text above is withdrawn") || !strings.Contains(lines[len(lines)-1], `"messageId":"`+turn+`-m1.2","content":{"type":"text","text":"without"}`) {
+			!strings.Contains(lines[1], `"text":"[tote] the text above is withdrawn: `) || strings.Count(strings.Join(lines, ""), "withdrawn") != 1 || !strings.Contains(lines[len(lines)-1], `"messageId":"`+turn+`-m1.2","content":{"type":"text","text":"without"}`) {
 			t.Errorf("lines: %q", lines)
 		}
 		want(t, "stop", stop(t, got, 1), "end_turn")

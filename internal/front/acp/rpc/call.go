@@ -92,18 +92,21 @@ func (c *Conn) closeCall(id int64) {
 	delete(c.calls, id)
 }
 
-// settle hands a reply to the call that waits for it. Any other reply is ignored.
-func (c *Conn) settle(m Message) {
+// settle hands a reply to the call that waits for it, and reports whether there
+// was one. Any other reply is ignored.
+func (c *Conn) settle(m Message) bool {
 	id, err := strconv.ParseInt(string(m.ID), 10, 64)
 	if err != nil {
-		return
+		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if answer, ok := c.calls[id]; ok {
+	answer, ok := c.calls[id]
+	if ok {
 		delete(c.calls, id)
 		answer <- m
 	}
+	return ok
 }
 
 // Encode writes v as JSON without a line break. Parts go as they are.

@@ -29,6 +29,8 @@ func TestConnCall(t *testing.T) {
 		{"null", result("1", `null`), result("7", `null`)},
 		{"refused", failure("1", -5, "no"), failure("7", 1, `call ask/client: the client answered "no" (-5)`)},
 		{"broken", `{"id":1,"result":{`, failure("7", 1, `call ask/client: the client answered "the client's reply cannot be read" (-32603)`)},
+		{"nothing", `{"jsonrpc":"2.0","id":1}`, failure("7", 1, `call ask/client: the client answered "the client's reply holds neither a result nor an error" (-32603)`)},
+		{"nothing, spelt out", `{"jsonrpc":"2.0","id":1,"method":null}`, failure("7", 1, `call ask/client: the client answered "the client's reply holds neither a result nor an error" (-32603)`)},
 		{"too long", result("1", `"`+strings.Repeat("x", 1000)+`"`), failure("7", 1, `call ask/client: the client answered "message too long: 1036 bytes, the limit is 500" (-32600)`)},
 		{"cancelled", notification("$/cancel_request", `{"requestId":7}`), ""},
 	}
@@ -53,6 +55,17 @@ func TestConnCall(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestNeitherRequestNorReply holds that what answers no call is answered itself.
+func TestNeitherRequestNorReply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := serve(t, newSessions(), rpc.Options{})
+		want(t, p.send(`{"jsonrpc":"2.0","id":1}`), failure("1", rpc.CodeInvalidRequest, "message has neither a method nor a result"))
+		if err := p.close(); err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+	})
 }
 
 // TestConnCallAtEndOfInput holds that no handler waits for a client that is gone.

@@ -165,7 +165,9 @@ func (c *Conn) intake(ctx context.Context, lines <-chan input) error {
 func (c *Conn) takeLine(ctx context.Context, line []byte) {
 	m, fault := Parse(line)
 	switch {
-	case fault != nil && fault.Call != nil:
+	case fault != nil && fault.Either && c.settle(Message{ID: fault.Call, Err: Errorf(CodeInternal, "the client's reply holds neither a result nor an error")}):
+		c.log.Warn("reply without a result")
+	case fault != nil && fault.Call != nil && !fault.Either:
 		c.log.Warn("unreadable reply", "code", fault.Err.Code)
 		c.settle(Message{ID: fault.Call, Err: Errorf(CodeInternal, "the client's reply cannot be read")})
 	case fault != nil:

@@ -32,6 +32,10 @@ type Fault struct {
 	// Call is the id of our own request whose reply this was meant to be, nil
 	// for anything else. Replies are not answered.
 	Call []byte
+	// Either: this has an id and nothing to tell by whether it is a request
+	// without a method or a reply without a result. It is a reply when a request
+	// of ours with the id of Call is open, else it is answered.
+	Either bool
 }
 
 var nullID = []byte("null")
@@ -127,6 +131,9 @@ func (f *fields) field(name []byte) *[]byte {
 }
 
 func (f *fields) message() (Message, *Fault) {
+	if string(f.method) == "null" {
+		f.method = nil // writers that spell absent members out
+	}
 	if f.method == nil && (f.result != nil || f.err != nil) {
 		return f.reply()
 	}
@@ -143,6 +150,10 @@ func (f *fields) message() (Message, *Fault) {
 	}
 	method := Unquote(f.method)
 	switch {
+	case f.method == nil && id != nil:
+		m, out := fault("message has neither a method nor a result")
+		out.Call, out.Either = id, true
+		return m, out
 	case method == "":
 		return fault("method is not a string")
 	case Unquote(f.version) != "2.0":

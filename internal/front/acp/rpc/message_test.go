@@ -33,6 +33,8 @@ func TestParse(t *testing.T) {
 		},
 		{"result", `{"jsonrpc":"2.0","id":3,"result":{"ok":true}}`, rpc.Message{ID: []byte("3"), Result: []byte(`{"ok":true}`)}},
 		{"null result", `{"jsonrpc":"2.0","id":3,"result":null}`, rpc.Message{ID: []byte("3"), Result: []byte(`null`)}},
+		{"method null in a result", `{"jsonrpc":"2.0","id":3,"method":null,"params":null,"result":{}}`, rpc.Message{ID: []byte("3"), Result: []byte(`{}`)}},
+		{"error null alone", `{"jsonrpc":"2.0","id":3,"error":null}`, rpc.Message{ID: []byte("3")}},
 		{"result without a version", `{"id":3,"result":1,"error":null}`, rpc.Message{ID: []byte("3"), Result: []byte(`1`)}},
 		{
 			"error", `{"jsonrpc":"2.0","id":3,"error":{"code":-5,"message":"no","data":{"x":1}}}`,
@@ -84,7 +86,7 @@ func TestParseFaults(t *testing.T) {
 		{"no version", `{"id":1,"method":"m"}`, "1", invalid},
 		{"wrong version", `{"jsonrpc":"1.0","id":1,"method":"m"}`, "1", invalid},
 		{"version is a number", `{"jsonrpc":2.0,"id":1,"method":"m"}`, "1", invalid},
-		{"no method", `{"jsonrpc":"2.0","id":1}`, "1", invalid},
+		{"no id and no method", `{"jsonrpc":"2.0","x":1}`, "null", invalid},
 		{"method is a number", `{"jsonrpc":"2.0","id":1,"method":1}`, "1", invalid},
 		{"method is empty", `{"jsonrpc":"2.0","id":1,"method":""}`, "1", invalid},
 		{"params is a string", `{"jsonrpc":"2.0","id":1,"method":"m","params":"x"}`, "1", invalid},
@@ -101,6 +103,21 @@ func TestParseFaults(t *testing.T) {
 				t.Errorf("fault = %s %v, call %s; want id %s, code %d", fault.ID, fault.Err, fault.Call, tt.id, tt.code)
 			}
 		})
+	}
+}
+
+// TestParseEither reads what may be a request without a method and a reply without
+// a result.
+func TestParseEither(t *testing.T) {
+	for in, id := range map[string]string{
+		`{"jsonrpc":"2.0","id":1}`:               "1",
+		`{"id":1,"method":null}`:                 "1",
+		`{"jsonrpc":"2.0","id":"a","params":{}}`: `"a"`,
+	} {
+		m, fault := rpc.Parse([]byte(in))
+		if fault == nil || !fault.Either || string(fault.ID) != id || string(fault.Call) != id || fault.Err.Code != rpc.CodeInvalidRequest {
+			t.Errorf("Parse(%s) = %+v, %+v, want a fault that may be a reply to %s", in, m, fault, id)
+		}
 	}
 }
 
