@@ -1,0 +1,145 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+
+	"tote/internal/content"
+)
+
+// event is one event of a stream.
+type event struct {
+	Type    string          `json:"type"`
+	Index   int             `json:"index"`
+	Message *message        `json:"message"`
+	Block   *block          `json:"content_block"`
+	Delta   delta           `json:"delta"`
+	Usage   json.RawMessage `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+}
+
+// message is a whole answer, or the head of one that is streamed.
+type message struct {
+	Type        string          `json:"type"`
+	ID          string          `json:"id"`
+	Content     []block         `json:"content"`
+	StopReason  string          `json:"stop_reason"`
+	StopDetails stopDetails     `json:"stop_details"`
+	Usage       json.RawMessage `json:"usage"`
+	Error       json.RawMessage `json:"error"`
+}
+
+// block is a content block, whole or at its start.
+type block struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text"`
+	Thinking  string          `json:"thinking"`
+	Signature string          `json:"signature"`
+	Data      string          `json:"data"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+}
+
+// delta is more of a block, or of the message.
+type delta struct {
+	Type        string      `json:"type"`
+	Text        string      `json:"text"`
+	Thinking    string      `json:"thinking"`
+	Signature   string      `json:"signature"`
+	PartialJSON string      `json:"partial_json"`
+	StopReason  string      `json:"stop_reason"`
+	StopDetails stopDetails `json:"stop_details"`
+}
+
+// stopDetails says more about a refusal.
+type stopDetails struct {
+	Category string `json:"category"`
+}
+
+// parse reads JSON as far as it has the wire's form: a field of another type is
+// as if it were not there. It is false for what is no object at all.
+func parse(raw []byte, to any) bool {
+	err := json.Unmarshal(raw, to)
+	if err == nil {
+		return true
+	}
+	typed, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	return ok && typed.Field != ""
+}
+
+// present reports whether a raw field holds a value.
+func present(raw json.RawMessage) bool {
+	return len(raw) > 0 && !bytes.Equal(raw, []byte("null"))
+}
+
+// number is a count that may be missing, null, or no number at all.
+type number struct{ content.Count }
+
+// UnmarshalJSON implements [json.Unmarshaler]. It never fails: what is no count
+// is unknown.
+func (n *number) UnmarshalJSON(b []byte) error {
+	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	if err == nil && f >= 0 && f < 1e15 {
+		n.Count = content.Reported(int64(f))
+	}
+	return nil
+}
+
+// totals are the usage so far: each count is the last one that was reported.
+type totals map[string]json.RawMessage
+
+// add replaces what raw reports. What it does not, or gives as null, stays.
+func (t *totals) add(raw json.RawMessage) {
+	var more map[string]json.RawMessage
+	if !present(raw) || json.Unmarshal(raw, &more) != nil {
+		return
+	}
+	if *t == nil {
+		*t = totals{}
+	}
+	for k, v := range more {
+		if _, known := (*t)[k]; present(v) || !known {
+			(*t)[k] = v
+		}
+	}
+}
+
+// raw is the backend's own report, nil for none.
+func (t totals) raw() []byte {
+	if t == nil {
+		return nil
+	}
+	out, err := json.Marshal(t)
+	if err != nil {
+		return nil // it was JSON when it came
+	}
+	return out
+}
+
+// usage reads a report. The API counts what it read from the cache and wrote
+// into it beside input_tokens; Input is all of it.
+func parseUsage(raw []byte) content.Usage {
+	var u struct {
+		Input      number `json:"input_tokens"`
+		Output     number `json:"output_tokens"`
+		CacheRead  number `json:"cache_read_input_tokens"`
+		CacheWrite number `json:"cache_creation_input_tokens"`
+		OutputMore struct {
+			Thinking number `json:"thinking_tokens"`
+		} `json:"output_tokens_details"`
+	}
+	if !parse(raw, &u) {
+		return content.Usage{}
+	}
+	in := u.Input.Count
+	if in.Known {
+		in.N += u.CacheRead.N + u.CacheWrite.N // 0 where it is not known
+	}
+	return content.Usage{
+		Input: in, Output: u.Output.Count, Cached: u.CacheRead.Count, CacheWrite: u.CacheWrite.Count, Reasoning: u.OutputMore.Thinking.Count,
+	}
+}
