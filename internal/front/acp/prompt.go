@@ -63,7 +63,7 @@ func (ses *session) serve(ctx, turn context.Context, at *place, blocks []wire.Bl
 	// It fails as tell does, and for the same reasons.
 	f.put = func(body any) { _ = ses.put(ctx, body) }
 	defer ses.goLive(nil)
-	if err := f.begin(ctx, blocks, ses.srv.echoes(work.Settings.Echo)); err != nil {
+	if err := f.begin(ctx, blocks, work.Settings); err != nil {
 		return nil, err
 	}
 	f.askTrust(turn)
@@ -88,8 +88,9 @@ func (ses *session) serve(ctx, turn context.Context, at *place, blocks []wire.Bl
 
 // begin makes a front the session's live one and echoes the prompt where that is
 // wanted, so that a replay shows either the one or the other.
-func (f *front) begin(ctx context.Context, blocks []wire.Block, echo bool) error {
+func (f *front) begin(ctx context.Context, blocks []wire.Block, settings Settings) error {
 	ses := f.ses
+	echo := ses.srv.echoes(settings.Echo)
 	ses.show.Lock()
 	defer ses.show.Unlock()
 	ses.live = f

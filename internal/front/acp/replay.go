@@ -46,27 +46,33 @@ func (ses *session) replay(ctx context.Context) error {
 			return err
 		}
 	}
-	switch {
-	case ses.live == nil:
+	if ses.live == nil {
 		return nil
-	case !last.live:
-		return ses.live.repeat(ctx, false, 0)
 	}
-	return ses.live.repeat(ctx, true, last.step)
-}
-
-// repeat sends what the client has been shown of the turn that runs and is not in
-// its record: the prompt, where the turn is not there yet, and the answer that is
-// being given, where the record has fewer steps. The caller holds show.
-func (f *front) repeat(ctx context.Context, recorded bool, steps int) error {
-	if !recorded {
-		for _, raw := range f.said.prompt {
-			if err := f.ses.userBlock(ctx, f.turn, raw); err != nil {
-				return err
-			}
+	if !last.live { // the turn is not recorded yet
+		last.step = 0
+		if err := ses.live.repeatPrompt(ctx); err != nil {
+			return err
 		}
 	}
-	if steps >= f.step {
+	return ses.live.repeatAnswer(ctx, last.step)
+}
+
+// repeatPrompt sends the prompt of a turn that is not recorded yet. The caller holds
+// show.
+func (f *front) repeatPrompt(ctx context.Context) error {
+	for _, raw := range f.said.prompt {
+		if err := f.ses.userBlock(ctx, f.turn, raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeatAnswer sends what there is of the answer that is being given, unless it is
+// among the recorded steps. The caller holds show.
+func (f *front) repeatAnswer(ctx context.Context, recorded int) error {
+	if recorded >= f.step {
 		return nil
 	}
 	if f.said.thought.Len() > 0 {
