@@ -83,10 +83,14 @@ func (m *Messages) Encode(r provider.Request) (provider.Body, error) {
 	}
 	var s provider.Spelling
 	limit := m.maxTokens(r.MaxOutput)
+	room := limit / budgetShare
+	if !enc.mayThink() {
+		room = 0
+	}
 	s.Raw(`{"model":`)
 	s.String(m.config.Model)
 	s.Raw(`,"max_tokens":` + strconv.Itoa(limit) + `,"stream":true`)
-	s.Raw(m.config.Thinking.spell(r.Effort, limit, enc.mayThink()))
+	s.Raw(m.config.Thinking.spell(r.Effort, room))
 	if strings.TrimSpace(r.System) != "" {
 		s.Raw(`,"system":[{"type":"text","text":`)
 		s.String(r.System)

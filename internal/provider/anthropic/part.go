@@ -64,7 +64,7 @@ func (c *collector) open(index int, b *block) error {
 	if err := c.weigh(len(b.Signature) + len(b.Data)); err != nil {
 		return err
 	}
-	if err := c.drain(false); err != nil {
+	if err := c.drain(); err != nil {
 		return err
 	}
 	return c.delta(index, &d)
@@ -84,19 +84,9 @@ func (c *collector) delta(index int, d *delta) error {
 		}
 		return c.give(provider.TextDelta{Text: d.Text})
 	case "thinking_delta":
-		if d.Thinking == "" || p != nil && p.kind != typeThinking {
-			return nil
+		if d.Thinking != "" && (p == nil || p.kind == typeThinking) {
+			return c.think(index, p, d.Thinking)
 		}
-		if p == nil {
-			p = &part{index: index, kind: typeThinking}
-			c.parts = append(c.parts, p)
-			c.begun = true
-		}
-		p.text.WriteString(d.Thinking)
-		if err := c.weigh(len(d.Thinking)); err != nil {
-			return err
-		}
-		return c.give(provider.ThoughtDelta{Text: d.Thinking})
 	case "signature_delta":
 		if p != nil && p.kind == typeThinking {
 			p.signature.WriteString(d.Signature)
@@ -109,6 +99,20 @@ func (c *collector) delta(index int, d *delta) error {
 		}
 	}
 	return nil
+}
+
+// think takes more of a block of thinking, p, or begins one.
+func (c *collector) think(index int, p *part, more string) error {
+	if p == nil {
+		p = &part{index: index, kind: typeThinking}
+		c.parts = append(c.parts, p)
+		c.begun = true
+	}
+	p.text.WriteString(more)
+	if err := c.weigh(len(more)); err != nil {
+		return err
+	}
+	return c.give(provider.ThoughtDelta{Text: more})
 }
 
 // find returns the open block with an index, nil for none.
@@ -128,18 +132,18 @@ func (c *collector) close(index int) error {
 		return nil
 	}
 	p.closed = true
-	return c.drain(false)
+	return c.drain()
 }
 
 // drain gives out finished blocks in the order in which they began. The last
 // call waits while it may have been cut off, which only the end tells.
-func (c *collector) drain(atEnd bool) error {
+func (c *collector) drain() error {
 	for len(c.parts) > 0 {
 		p := c.parts[0]
-		if !atEnd && !p.closed {
+		if !c.ended && !p.closed {
 			return nil
 		}
-		if !atEnd && len(c.parts) == 1 && p.kind == typeCall && !p.whole() {
+		if !c.ended && len(c.parts) == 1 && p.kind == typeCall && !p.whole() {
 			return nil
 		}
 		c.parts[0] = nil
@@ -155,7 +159,7 @@ func (c *collector) drain(atEnd bool) error {
 				err = c.give(provider.Thought{Reasoning: reasoning(typeRedacted, c.origin, "", p.signature.String())})
 			}
 		case typeCall:
-			err = c.call(p, len(c.parts) == 0)
+			err = c.call(p)
 		}
 		if err != nil {
 			return err
@@ -167,10 +171,10 @@ func (c *collector) drain(atEnd bool) error {
 // whole reports whether the input of a call is JSON.
 func (p *part) whole() bool { return json.Valid([]byte(p.text.String())) }
 
-// call gives out a call. last: no block stands behind it.
-func (c *collector) call(p *part, last bool) error {
+// call gives out a call. One that no block stands behind may have been cut off.
+func (c *collector) call(p *part) error {
 	args := p.text.String()
-	if last && !p.whole() {
+	if len(c.parts) == 0 && !p.whole() {
 		switch c.reason {
 		case stopMaxTokens, stopContext, stopRefusal:
 			c.cut = true

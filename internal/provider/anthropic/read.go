@@ -182,7 +182,8 @@ func (c *collector) finish() error {
 	if !c.begun {
 		return c.failed(provider.Unreadable("the answer holds no message"))
 	}
-	if err := c.drain(true); err != nil {
+	c.ended = true
+	if err := c.drain(); err != nil {
 		return err
 	}
 	if !c.report() || !c.emit(c.end()) {

@@ -199,13 +199,15 @@ func TestAnswers(t *testing.T) {
 				start(),
 				{`{"type":"content_block_start","index":0,"content_block":` + tool + `}`, `{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_2","name":"list","input":{}}}`},
 				{`{"type":"content_block_delta","index":1,"delta":` + json("{}") + `}`, `{"type":"content_block_stop","index":1}`},
-				{`{"type":"content_block_delta","index":0,"delta":` + json(`{"p":1}`) + `}`, `{"type":"content_block_stop","index":0}`}, ends("tool_use"),
+				{`{"type":"content_block_delta","index":0,"delta":` + json(`{"p":1}`) + `}`, `{"type":"content_block_stop","index":0}`},
+				ends("tool_use"),
 			},
 			heard{Order: "CC", Calls: []content.ToolCall{read, list}, Stop: content.StopEndTurn},
 		},
 		"unknown blocks and events": {
 			[][]string{
-				start(), {`{"type":"ping"}`, `{"type":"hologram","index":0}`, `{"type":"content_block_start","index":9}`},
+				start(),
+				{`{"type":"ping"}`, `{"type":"hologram","index":0}`, `{"type":"content_block_start","index":9}`},
 				block(0, `{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}`, json(`{"q":1}`)),
 				block(1, `{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}`),
 				block(2, `{"type":"text","text":""}`, `{"type":"citations_delta","citation":{"type":"char_location"}}`, `{"type":"text_delta","text":"x"}`, `{"type":"new_delta"}`), ends("end_turn"),
@@ -445,8 +447,10 @@ func BenchmarkStream(b *testing.B) {
 	b.SetBytes(int64(len(wire)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if h := listen(b.Context(), b, p, provider.Body{}); h.Err != nil {
-			b.Fatal(h.Err)
+		for _, err := range p.Stream(b.Context(), provider.Body{}) {
+			if err != nil {
+				b.Fatal(err)
+			}
 		}
 	}
 }

@@ -36,15 +36,15 @@ const (
 	budgetShare  = 2
 )
 
-// spell gives the fields that ask for thinking, each with a comma before it.
-// mayThink is false where the API refuses a budget.
-func (t Thinking) spell(e provider.Effort, maxTokens int, mayThink bool) string {
+// spell gives the fields that ask for thinking, each with a comma before it. Room
+// is the largest budget.
+func (t Thinking) spell(e provider.Effort, room int) string {
 	switch t {
 	case ThinkingNone:
 		return ""
 	case ThinkingBudget:
-		n := min(budgetOf(e), maxTokens/budgetShare)
-		if n < budgetLeast || !mayThink {
+		n := min(budgetOf(e), room)
+		if n < budgetLeast {
 			return ""
 		}
 		return `,"thinking":{"type":"enabled","budget_tokens":` + strconv.Itoa(n) + `}`

@@ -90,7 +90,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 }
 
 // totals are the usage so far: each count is the last one that was reported.
-type totals map[string]json.RawMessage
+type totals struct{ fields map[string]json.RawMessage }
 
 // add replaces what raw reports. What it does not, or gives as null, stays.
 func (t *totals) add(raw json.RawMessage) {
@@ -98,29 +98,29 @@ func (t *totals) add(raw json.RawMessage) {
 	if !present(raw) || json.Unmarshal(raw, &more) != nil {
 		return
 	}
-	if *t == nil {
-		*t = totals{}
+	if t.fields == nil {
+		t.fields = map[string]json.RawMessage{}
 	}
 	for k, v := range more {
-		if _, known := (*t)[k]; present(v) || !known {
-			(*t)[k] = v
+		if _, known := t.fields[k]; present(v) || !known {
+			t.fields[k] = v
 		}
 	}
 }
 
 // raw is the backend's own report, nil for none.
-func (t totals) raw() []byte {
-	if t == nil {
+func (t *totals) raw() []byte {
+	if t.fields == nil {
 		return nil
 	}
-	out, err := json.Marshal(t)
+	out, err := json.Marshal(t.fields)
 	if err != nil {
 		return nil // it was JSON when it came
 	}
 	return out
 }
 
-// usage reads a report. The API counts what it read from the cache and wrote
+// parseUsage reads a report. The API counts what it read from the cache and wrote
 // into it beside input_tokens; Input is all of it.
 func parseUsage(raw []byte) content.Usage {
 	var u struct {
