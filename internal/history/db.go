@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite"
@@ -41,6 +42,8 @@ type DB struct {
 	// gate is held by the one writer of this process: SQLite lets waiting
 	// connections sleep and try again, a channel wakes them.
 	gate chan struct{}
+	// variants counts those that this process has saved.
+	variants atomic.Int64
 }
 
 // Open opens the history in the file path, and makes or upgrades it where

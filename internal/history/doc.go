@@ -28,7 +28,10 @@
 //	lane, ledger   what was last sent, by handle; older generations are dropped
 //	receipt  new and changed receipts only, by handle and request; the full
 //	         list of a request is made of the newest before it
-//	endpoint, verdict, evidence, learned   what is known about endpoints
+//	endpoint, verdict, evidence, learned   what is known about endpoints;
+//	         verdicts say when they end, learned limits when they were learned
+//	variant  a cache of what was cut from originals, at most 20,000; its blobs
+//	         are no references, what is lost is cut again
 //
 // Times are Unix nanoseconds, 0 for none. Enumerations are stored as the words
 // that they print, except sets of changes and spellings, which are numbers.

@@ -189,29 +189,51 @@ func decodeEvidence(kind, source, answer string) (Evidence, error) {
 	return Evidence{Kind: k, Evidence: s, Answer: a}, err
 }
 
+// How long a learned limit counts. A limit is a property of a backend, which is
+// replaced without notice; learning one anew costs one request that is sent twice.
+const (
+	lifeLimit = 30 * 24 * time.Hour
+	// lifeLoaded is for what a local server was started with: it is started
+	// otherwise soon.
+	lifeLoaded = 7 * 24 * time.Hour
+)
+
+// life is how long a limit counts.
+func life(name string) time.Duration {
+	if name == delivery.LimitContext || name == delivery.LimitCount {
+		return lifeLoaded
+	}
+	return lifeLimit
+}
+
 // SaveLimit stores a number that an endpoint taught us, by its name.
 func (db *DB) SaveLimit(ctx context.Context, endpoint, name string, value int64) error {
 	if name == "" {
 		return fmt.Errorf("save limit: %w", errors.New("a limit needs a name"))
 	}
 	return db.onEndpoint(ctx, "save limit "+name, endpoint, func(tx *sql.Tx, ep int64) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO learned (endpoint, name, value) VALUES (?,?,?) ON CONFLICT DO UPDATE SET value = excluded.value",
-			ep, name, value)
+		_, err := tx.ExecContext(ctx, `INSERT INTO learned (endpoint, name, value, at) VALUES (?,?,?,?)
+			ON CONFLICT DO UPDATE SET value = excluded.value, at = excluded.at`, ep, name, value, nanos(db.now()))
 		return err
 	})
 }
 
-// Limits returns the numbers that an endpoint taught us, by name.
+// Limits returns the numbers that an endpoint taught us, by name, as far as they
+// still count. One of the future counts only by the same distance: the clock may
+// have been wrong then.
 func (db *DB) Limits(ctx context.Context, endpoint string) (map[string]int64, error) {
+	now := db.now()
 	out := map[string]int64{}
 	err := db.read(ctx, "read limits", func(tx *sql.Tx) error {
 		return each(ctx, tx, func(rows *sql.Rows) error {
 			var name string
-			var value int64
-			err := rows.Scan(&name, &value)
-			out[name] = value
+			var value, at int64
+			err := rows.Scan(&name, &value, &at)
+			if now.Sub(fromNanos(at)).Abs() < life(name) {
+				out[name] = value
+			}
 			return err
-		}, "SELECT l.name, l.value FROM endpoint e JOIN learned l ON l.endpoint = e.num WHERE e.name = ?", endpoint)
+		}, "SELECT l.name, l.value, l.at FROM endpoint e JOIN learned l ON l.endpoint = e.num WHERE e.name = ?", endpoint)
 	})
 	return out, err
 }

@@ -19,7 +19,8 @@ const (
 // ForgetHandle takes the bytes of a block out of a session: its blobs become
 // missing ones, its envelope goes, and so do its ledger rows and the digest in
 // its receipts. The body of a text is replaced; a link carries no bytes and
-// stays. It returns the digests that no session refers to any more. Forks and
+// stays. It returns the digests that no session refers to any more, with those
+// of what was cut from them. Forks and
 // the words of others about the block are left alone.
 func (db *DB) ForgetHandle(ctx context.Context, session string, h content.Handle) ([]content.Digest, error) {
 	var gone []content.Digest
@@ -45,7 +46,10 @@ func (db *DB) ForgetHandle(ctx context.Context, session string, h content.Handle
 		if err := recount(ctx, tx, s); err != nil {
 			return err
 		}
-		gone, err = unreferenced(ctx, tx, before)
+		if gone, err = unreferenced(ctx, tx, before); err != nil {
+			return err
+		}
+		gone, err = forgetVariants(ctx, tx, gone)
 		return err
 	})
 	if err != nil {
