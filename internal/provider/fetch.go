@@ -27,8 +27,7 @@ func (c *Client) Fetch(ctx context.Context, method, path string, body []byte) ([
 	defer cancel()
 	data, err := c.fetch(ctx, method, path, body)
 	if err != nil {
-		var e *Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*Error](err); ok {
 			return nil, c.polish(context.WithoutCancel(ctx), e)
 		}
 		return nil, c.polish(ctx, err)

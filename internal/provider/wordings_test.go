@@ -45,8 +45,8 @@ func failedResponse(code, message string) string {
 	return fmt.Sprintf(`{"type":"response.failed","sequence_number":3,"response":{"id":"resp_1","object":"response","status":"failed","error":{"code":%q,"message":%q},"output":[],"usage":null}}`, code, message)
 }
 
-func learned(status int, c delivery.Class, l delivery.Learned) delivery.Failure {
-	f := refused(status, c)
+func learned(c delivery.Class, l delivery.Learned) delivery.Failure {
+	f := refused(400, c)
 	f.Learned = l
 	return f
 }
@@ -67,7 +67,7 @@ var aboutMedia = []rejection{
 	{"vllm none", 400, vllm("At most 0 image(s) may be provided in one prompt."), refused(400, delivery.ClassBlind)},
 	{"vllm none, older", 400, `{"object":"error","message":"At most 0 image(s) may be provided in one request.","type":"BadRequestError","param":null,"code":400}`, refused(400, delivery.ClassBlind)},
 	{"vllm none, as a 500", 500, `{"object":"error","message":"At most 0 image(s) may be provided in one request.","type":"InternalServerError","code":500}`, refused(500, delivery.ClassBlind)},
-	{"vllm four", 400, vllm("At most 4 image(s) may be provided in one prompt."), learned(400, delivery.ClassCount, delivery.Learned{MaxCount: 4})},
+	{"vllm four", 400, vllm("At most 4 image(s) may be provided in one prompt."), learned(delivery.ClassCount, delivery.Learned{MaxCount: 4})},
 	{"vllm text model", 400, vllm("Qwen/Qwen3-8B is not a multimodal model None"), refused(400, delivery.ClassBlind)},
 	{"deepseek", 400, openAI("Failed to deserialize the JSON body into the target type: messages[0]: unknown variant `image_url`, expected `text` at line 1 column 99", `"invalid_request_error"`), refused(400, delivery.ClassBlind)},
 	{"deepseek serde", 422, "Failed to deserialize the JSON body into the target type: messages[1].content: data did not match any variant of untagged enum ChatCompletionRequestContent at line 1 column 4711", refused(422, delivery.ClassBlind)},
@@ -93,17 +93,17 @@ var aboutMedia = []rejection{
 	{"responses invalid", 200, failedResponse("invalid_image", "It is invalid."), refused(200, delivery.ClassDecode)},
 	{"responses url", 400, `{"error":{"message":"Invalid 'input[2].content[1].image_url'. Expected a valid URL, but got a value with an invalid format.","type":"invalid_request_error","param":"input[2].content[1].image_url","code":"invalid_value"}}`, refused(400, delivery.ClassDecode)},
 	{"gateway uri", 400, openAI("The image_url is not a valid absolute URI.", "null"), refused(400, delivery.ClassBytes)},
-	{"anthropic bytes", 400, invalid("messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes"), learned(400, delivery.ClassBytes, delivery.Learned{MaxBytes: 3932160})},
-	{"anthropic edge", 400, invalid("messages.0.content.1.image.source.base64.data: At least one of the image dimensions exceed max allowed size: 8000 pixels"), learned(400, delivery.ClassEdge, delivery.Learned{MaxEdge: 8000})},
-	{"anthropic many", 400, invalid("messages.24.content.0.image.source.base64.data: At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels"), learned(400, delivery.ClassEdge, delivery.Learned{MaxEdge: 2000})},
-	{"anthropic many, other words", 400, invalid("the limit for many-image requests is exceeded: 2000 pixels"), learned(400, delivery.ClassEdge, delivery.Learned{MaxEdge: 2000})},
-	{"anthropic edge, by code", 400, `{"type":"error","error":{"type":"invalid_request_error","code":"image_dimensions_too_large","message":"too large","details":{"max_side_length_pixels":8000,"paths":["messages.0.content.1"]}},"request_id":"req_1"}`, learned(400, delivery.ClassEdge, delivery.Learned{MaxEdge: 8000})},
+	{"anthropic bytes", 400, invalid("messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes"), learned(delivery.ClassBytes, delivery.Learned{MaxBytes: 3932160})},
+	{"anthropic edge", 400, invalid("messages.0.content.1.image.source.base64.data: At least one of the image dimensions exceed max allowed size: 8000 pixels"), learned(delivery.ClassEdge, delivery.Learned{MaxEdge: 8000})},
+	{"anthropic many", 400, invalid("messages.24.content.0.image.source.base64.data: At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels"), learned(delivery.ClassEdge, delivery.Learned{MaxEdge: 2000})},
+	{"anthropic many, other words", 400, invalid("the limit for many-image requests is exceeded: 2000 pixels"), learned(delivery.ClassEdge, delivery.Learned{MaxEdge: 2000})},
+	{"anthropic edge, by code", 400, `{"type":"error","error":{"type":"invalid_request_error","code":"image_dimensions_too_large","message":"too large","details":{"max_side_length_pixels":8000,"paths":["messages.0.content.1"]}},"request_id":"req_1"}`, learned(delivery.ClassEdge, delivery.Learned{MaxEdge: 8000})},
 	{"anthropic decode", 400, invalid("Could not process image"), refused(400, delivery.ClassDecode)},
 	{"anthropic type", 400, invalid("messages.0.content.0.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"), refused(400, delivery.ClassMIME)},
 	{"anthropic mismatch", 400, invalid("messages.0.content.0.image.source.base64.data: Image does not match the provided media type image/png"), refused(400, delivery.ClassMIME)},
 	{"anthropic empty", 400, invalid("messages.4.content.0.image.source.base64.data: image cannot be empty"), refused(400, delivery.ClassDecode)},
-	{"anthropic count", 400, invalid("too many images and documents: 0 + 101 > 100"), learned(400, delivery.ClassCount, delivery.Learned{MaxCount: 100})},
-	{"anthropic media", 400, invalid("Too much media: 0 document pages + 101 images > 100"), learned(400, delivery.ClassCount, delivery.Learned{MaxCount: 100})},
+	{"anthropic count", 400, invalid("too many images and documents: 0 + 101 > 100"), learned(delivery.ClassCount, delivery.Learned{MaxCount: 100})},
+	{"anthropic media", 400, invalid("Too much media: 0 document pages + 101 images > 100"), learned(delivery.ClassCount, delivery.Learned{MaxCount: 100})},
 	{"anthropic pages", 400, invalid("messages.0.content.1.document.source.base64.data: A maximum of 100 PDF pages may be provided."), refused(400, delivery.ClassCount)},
 	{"bedrock field", 400, aws("This model doesn't support the image field for user messages. Remove the field and try again."), refused(400, delivery.ClassPlacement)},
 	{"bedrock text model", 400, aws("This model doesn't support the image field. Remove the field and try again."), refused(400, delivery.ClassBlind)},
@@ -124,8 +124,8 @@ var aboutMedia = []rejection{
 	{"groq string", 400, openAI("'messages.0' : for 'role:user' the following must be satisfied[('messages.0.content' : value must be a string)] messages[0].content must be a string", "null"), refused(400, delivery.ClassBlind)},
 	{"copilot header", 400, `{"error":{"message":"missing required Copilot-Vision-Request header for vision requests","code":""}}`, failure(delivery.FailRefused, 400)},
 	{"copilot type", 400, `{"error":{"message":"image media type not supported","code":"invalid_request_body"}}`, refused(400, delivery.ClassMIME)},
-	{"copilot count", 400, `{"error":{"message":"Too many images in request: 11 images were sent, with a maximum of 10 per request","code":"invalid_request_body"}}`, learned(400, delivery.ClassCount, delivery.Learned{MaxCount: 10})},
-	{"count, other words", 400, vllm("Too many images: the limit is 50"), learned(400, delivery.ClassCount, delivery.Learned{MaxCount: 50})},
+	{"copilot count", 400, `{"error":{"message":"Too many images in request: 11 images were sent, with a maximum of 10 per request","code":"invalid_request_body"}}`, learned(delivery.ClassCount, delivery.Learned{MaxCount: 10})},
+	{"count, other words", 400, vllm("Too many images: the limit is 50"), learned(delivery.ClassCount, delivery.Learned{MaxCount: 50})},
 	{"count without a number", 400, vllm("Too many images"), refused(400, delivery.ClassCount)},
 	{"z.ai", 400, `{"error":{"code":"1210","message":"messages.content.type parameter is invalid, must be in ['text']"}}`, refused(400, delivery.ClassBlind)},
 	{"moonshot decode", 400, `{"error":{"message":"Invalid request: failed to decode image: image: unknown format","type":"invalid_request_error"}}`, refused(400, delivery.ClassDecode)},
