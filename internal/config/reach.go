@@ -141,9 +141,11 @@ func readBounded(path string) (data []byte, err error) {
 	return data, err
 }
 
-// Address returns the address to send to. For Bedrock without a base_url it is
-// that of the region, which the environment may name as for any AWS program; it
-// is empty where only the AWS profile can tell.
+// Address returns the address under which things are known of an endpoint. For
+// Bedrock without a base_url it is that of the region, which the environment may
+// name as for any AWS program; it is empty where only the AWS profile can tell.
+// It is not for the adapter, which takes BaseURL: a model's ARN may name another
+// region than the environment does.
 func (p Provider) Address(env func(string) string) string {
 	if p.BaseURL != "" || p.Kind != KindBedrockConverse {
 		return p.BaseURL
