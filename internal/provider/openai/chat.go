@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"strconv"
@@ -14,42 +13,12 @@ import (
 // ChatPath is the path of this wire in profiles and in stored reasoning.
 const ChatPath = "openai-chat"
 
-// MaxField is the request's field for the longest answer.
-type MaxField uint8
-
-// The fields. OpenAI renamed it; many servers know the older name only.
-const (
-	MaxCompletionTokens MaxField = iota
-	MaxTokens
-)
-
-func (f MaxField) name() string {
-	switch f {
-	case MaxCompletionTokens:
-		return "max_completion_tokens"
-	case MaxTokens:
-		return "max_tokens"
-	}
-	panic("openai: invalid MaxField " + strconv.Itoa(int(f)))
-}
-
-// Config is what one model on one server wants.
-type Config struct {
-	// Model is the server's name for the model.
-	Model string
-	// MaxField names the limit on the answer.
-	MaxField MaxField
-	// Detail is sent with each picture, "" leaves it out; some servers
-	// refuse the field.
-	Detail string
-	// System is the role of the system prompt, "" for "system".
-	System string
-}
-
 // Chat is a model behind Chat Completions.
 type Chat struct {
 	client *provider.Client
 	config Config
+	// by names the model on its server in signatures.
+	by string
 }
 
 var _ provider.Provider = (*Chat)(nil)
@@ -57,23 +26,18 @@ var _ provider.Provider = (*Chat)(nil)
 // New makes an adapter for Chat Completions. The base URL of o is the server's
 // up to and without "/chat/completions".
 func New(o provider.Options, c Config) *Chat {
-	return &Chat{client: provider.NewClient(o), config: c}
+	return &Chat{client: provider.NewClient(o), config: c, by: maker(o, c.Model)}
 }
 
 // Encode implements [provider.Provider].
 func (c *Chat) Encode(r provider.Request) (provider.Body, error) {
-	rendered, err := delivery.Render(r.Prompt, chatEncoder{detail: c.config.Detail})
+	encoder := chatEncoder{detail: c.config.Detail, by: c.by, thoughtAlways: c.config.ThoughtAlways}
+	rendered, err := delivery.Render(r.Prompt, encoder)
 	if err != nil {
 		return provider.Body{}, fmt.Errorf("encode chat request: %w", err)
 	}
 	var s provider.Spelling
-	s.Raw(`{"model":`)
-	s.String(c.config.Model)
-	s.Raw(`,"stream":true,"stream_options":{"include_usage":true}`)
-	if r.MaxOutput > 0 {
-		s.Raw(`,"` + c.config.MaxField.name() + `":` + strconv.Itoa(r.MaxOutput))
-	}
-	if err := spellTools(&s, r.Tools); err != nil {
+	if err := c.spellHead(&s, r); err != nil {
 		return provider.Body{}, fmt.Errorf("encode chat request: %w", err)
 	}
 	s.Raw(`,"messages":[`)
@@ -96,13 +60,33 @@ func (c *Chat) Encode(r provider.Request) (provider.Body, error) {
 		sep = ","
 	}
 	s.Raw(`]`)
-	if r.Seed != 0 {
+	if r.Seed != 0 && !c.config.NoSeed {
 		s.Raw(`,"seed":` + strconv.FormatInt(r.Seed, 10))
 	}
 	s.Raw(`}`)
 	body := provider.NewBody(s.Segments(), r.Blobs)
 	body.Expect = r.Expect
+	body.Header = pictureHeader(r.Prompt, c.config.PictureHeaders)
 	return body, nil
+}
+
+// spellHead spells what stands before the messages.
+func (c *Chat) spellHead(s *provider.Spelling, r provider.Request) error {
+	s.Raw(`{"model":`)
+	s.String(c.config.Model)
+	s.Raw(`,"stream":true`)
+	if !c.config.NoStreamOptions {
+		s.Raw(`,"stream_options":{"include_usage":true}`)
+	}
+	if r.MaxOutput > 0 {
+		s.Raw(`,"` + c.config.MaxField.name() + `":` + strconv.Itoa(r.MaxOutput))
+	}
+	effort := chatEffort(c.config.EffortForm, r.Effort, c.config.EffortWords)
+	err := spellExtra(s, c.config.Extra, effort, "model", "stream", "stream_options", c.config.MaxField.name(), "tools", "messages", "seed")
+	if err != nil {
+		return err
+	}
+	return spellTools(s, r.Tools)
 }
 
 func spellTools(s *provider.Spelling, tools []provider.ToolSpec) error {
@@ -111,12 +95,9 @@ func spellTools(s *provider.Spelling, tools []provider.ToolSpec) error {
 	}
 	s.Raw(`,"tools":[`)
 	for i, t := range tools {
-		schema := t.Schema
-		if len(schema) == 0 {
-			schema = []byte(`{"type":"object","properties":{}}`)
-		}
-		if !json.Valid(schema) {
-			return fmt.Errorf("tool %q: its schema is no JSON", t.Name)
+		schema, err := schemaOf(t)
+		if err != nil {
+			return err
 		}
 		if i > 0 {
 			s.Raw(",")
@@ -135,5 +116,7 @@ func spellTools(s *provider.Spelling, tools []provider.ToolSpec) error {
 
 // Stream implements [provider.Provider].
 func (c *Chat) Stream(ctx context.Context, body provider.Body) iter.Seq2[provider.Event, error] {
-	return c.client.Stream(ctx, "chat/completions", body, readChat)
+	return c.client.Stream(ctx, "chat/completions", body, func(a *provider.Answer, emit func(provider.Event) bool) error {
+		return readChat(a, emit, c.by)
+	})
 }

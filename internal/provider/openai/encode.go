@@ -30,12 +30,19 @@ type piece struct {
 	text string
 	// field is the name of the field for formThought.
 	field string
-	// segments is the JSON of the other forms.
+	// segments is the JSON of the other forms, and of a formThought that is
+	// more than prose.
 	segments []delivery.Segment
 }
 
 // chatEncoder spells parts for Chat Completions.
-type chatEncoder struct{ detail string }
+type chatEncoder struct {
+	detail string
+	// by is the maker whose signatures are given back.
+	by string
+	// thoughtAlways: an assistant message without thinking says so.
+	thoughtAlways bool
+}
 
 var _ delivery.Encoder[piece] = chatEncoder{}
 
@@ -119,13 +126,24 @@ func (chatEncoder) Opaque(b content.Opaque) (piece, error) {
 }
 
 // Reasoning implements [delivery.Encoder]. The signature is the name of the
-// field that it came in and goes back in.
-func (chatEncoder) Reasoning(r content.Reasoning) (piece, error) {
-	field := reasoningContent
-	if r.Signature == reasoningShort {
-		field = reasoningShort
+// field that it came in and goes back in, or holds it beside the entries that
+// the server wants back as they were. Another server, or another model of it,
+// gets the words alone.
+func (e chatEncoder) Reasoning(r content.Reasoning) (piece, error) {
+	field := r.Signature
+	k, ok := parseKept(r.Signature)
+	if ok {
+		field = k.Field
 	}
-	return piece{form: formThought, text: r.Text, field: field}, nil
+	if field != reasoningShort {
+		field = reasoningContent
+	}
+	p := piece{form: formThought, text: r.Text, field: field}
+	if ok && k.By == e.by && k.Details != nil {
+		// The entries without their brackets, to be joined to others.
+		p.segments = []delivery.Segment{delivery.Literal([]byte(k.Details[1 : len(k.Details)-1]))}
+	}
+	return p, nil
 }
 
 // The fields that servers give a model's thinking in.
@@ -135,7 +153,7 @@ const (
 )
 
 // ToolCall implements [delivery.Encoder].
-func (chatEncoder) ToolCall(c content.ToolCall) (piece, error) {
+func (e chatEncoder) ToolCall(c content.ToolCall) (piece, error) {
 	var s provider.Spelling
 	s.Raw(`{"id":`)
 	s.String(c.ID)
@@ -143,7 +161,12 @@ func (chatEncoder) ToolCall(c content.ToolCall) (piece, error) {
 	s.String(c.Name)
 	s.Raw(`,"arguments":`)
 	s.String(object(c.Arguments))
-	s.Raw(`}}`)
+	s.Raw(`}`)
+	if k, ok := parseKept(c.Signature); ok && k.By == e.by && k.Call != nil {
+		s.Raw(`,"extra_content":`)
+		s.Bytes(k.Call)
+	}
+	s.Raw(`}`)
 	return piece{form: formCall, segments: s.Segments()}, nil
 }
 
@@ -173,7 +196,7 @@ func (chatEncoder) ToolResult(r content.ToolResult, parts []piece) (piece, error
 }
 
 // Message implements [delivery.Encoder].
-func (chatEncoder) Message(role content.Role, parts []piece) ([]delivery.Segment, error) {
+func (e chatEncoder) Message(role content.Role, parts []piece) ([]delivery.Segment, error) {
 	var s provider.Spelling
 	switch role {
 	case content.RoleUser:
@@ -186,7 +209,7 @@ func (chatEncoder) Message(role content.Role, parts []piece) ([]delivery.Segment
 		spellArray(&s, parts)
 		s.Raw(`}`)
 	case content.RoleAssistant:
-		if err := spellAssistant(&s, parts); err != nil {
+		if err := e.assistant(&s, parts); err != nil {
 			return nil, err
 		}
 	case content.RoleTool:
@@ -205,7 +228,7 @@ func (chatEncoder) Message(role content.Role, parts []piece) ([]delivery.Segment
 	return s.Segments(), nil
 }
 
-func spellAssistant(s *provider.Spelling, parts []piece) error {
+func (e chatEncoder) assistant(s *provider.Spelling, parts []piece) error {
 	var text, calls, thoughts []piece
 	for _, p := range parts {
 		switch p.form {
@@ -225,10 +248,7 @@ func spellAssistant(s *provider.Spelling, parts []piece) error {
 	} else {
 		s.String(joinText(text))
 	}
-	if len(thoughts) > 0 {
-		s.Raw(`,"` + thoughts[0].field + `":`)
-		s.String(joinText(thoughts))
-	}
+	e.thoughts(s, thoughts)
 	if len(calls) > 0 {
 		s.Raw(`,"tool_calls":[`)
 		for i, p := range calls {
@@ -241,6 +261,37 @@ func spellAssistant(s *provider.Spelling, parts []piece) error {
 	}
 	s.Raw(`}`)
 	return nil
+}
+
+// thoughts spells the fields of an assistant message that hold its thinking:
+// the entries that a server wants back, else the words.
+func (e chatEncoder) thoughts(s *provider.Spelling, thoughts []piece) {
+	var details, plain []piece
+	for _, p := range thoughts {
+		if p.segments != nil {
+			details = append(details, p)
+		} else if p.text != "" {
+			plain = append(plain, p)
+		}
+	}
+	switch {
+	case len(plain) > 0:
+		s.Raw(`,"` + plain[0].field + `":`)
+		s.String(joinText(plain))
+	case e.thoughtAlways && len(details) == 0:
+		s.Raw(`,"` + reasoningContent + `":""`)
+	}
+	for i, p := range details {
+		if i == 0 {
+			s.Raw(`,"reasoning_details":[`)
+		} else {
+			s.Raw(",")
+		}
+		s.Append(p.segments)
+	}
+	if len(details) > 0 {
+		s.Raw(`]`)
+	}
 }
 
 func allText(parts []piece) bool {

@@ -122,6 +122,36 @@ var goldens = map[string]goldenCase{
 			}
 		},
 	},
+	"results of Mistral": {
+		note:  "A result with a picture has the array form with its text in order, one without the string form; a message stands before the user's next.",
+		place: &delivery.Placement{Bridge: true},
+		messages: func(b *providertest.Blobs) []content.Message {
+			return []content.Message{
+				providertest.User(text("text-1", "go")),
+				providertest.Say(content.ToolCall{ID: "c1", Name: "view", Arguments: `{}`}, content.ToolCall{ID: "c2", Name: "list", Arguments: `{}`}),
+				providertest.Results(
+					content.ToolResult{CallID: "c1", Name: "view", Blocks: []content.Block{text("text-2", "before"), picture(b, "image-1.png", "PNG one"), text("text-3", "after")}},
+					content.ToolResult{CallID: "c2", Name: "list", Blocks: []content.Block{text("text-4", "a"), text("text-5", "b")}},
+				),
+				providertest.User(text("text-6", "and?"), picture(b, "image-2.png", "PNG two")),
+			}
+		},
+	},
+	"quirks": {
+		note: "What a server refuses is left out, what it wants besides stands sorted before the tools.",
+		config: openai.Config{
+			NoSeed: true, NoStreamOptions: true, EffortForm: openai.EffortDeepSeek, EffortWords: map[string]string{"low": "high"}, ThoughtAlways: true,
+			Extra: map[string]json.RawMessage{"store": []byte("false"), "provider": []byte(`{"order":["a"]}`)},
+		},
+		request: provider.Request{Seed: 42, Effort: provider.EffortLow, Tools: []provider.ToolSpec{{Name: "list"}}},
+		messages: func(*providertest.Blobs) []content.Message {
+			return []content.Message{
+				providertest.User(text("text-1", "go")),
+				providertest.Say(content.ToolCall{ID: "c1", Name: "list", Arguments: `{}`}),
+				providertest.Results(content.ToolResult{CallID: "c1", Name: "list", Blocks: []content.Block{text("text-2", "a")}}),
+			}
+		},
+	},
 }
 
 func encode(t *testing.T, c goldenCase) []byte {
@@ -161,41 +191,50 @@ func TestGolden(t *testing.T) {
 			if again := encode(t, c); !bytes.Equal(body, again) {
 				t.Error("the same request gives another body")
 			}
+			if _, err := providertest.ReadChat(body); err != nil {
+				t.Error(err)
+			}
 			if c.place == nil {
 				if err := providertest.CheckChat(body); err != nil {
 					t.Error(err)
 				}
 			}
-			var got bytes.Buffer
-			if err := json.Indent(&got, body, "", "  "); err != nil {
-				t.Fatalf("not JSON: %v\n%s", err, body)
-			}
-			got.WriteByte('\n')
-			file := filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+".txtar")
-			if *update {
-				a := &txtar.Archive{Comment: []byte(c.note + "\n"), Files: []txtar.File{{Name: "wire.json", Data: got.Bytes()}}}
-				if err := os.MkdirAll("testdata", 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(a.Files[0].Data), got.String()); d != "" {
-				t.Errorf("%s (run with -update after looking at it):\n%s", file, d)
-			}
+			checkGolden(t, name, c.note, body)
 		})
+	}
+}
+
+// checkGolden compares a body with the golden file of its case.
+func checkGolden(t *testing.T, name, note string, body []byte) {
+	t.Helper()
+	var got bytes.Buffer
+	if err := json.Indent(&got, body, "", "  "); err != nil {
+		t.Fatalf("not JSON: %v\n%s", err, body)
+	}
+	got.WriteByte('\n')
+	file := filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+".txtar")
+	if *update {
+		a := &txtar.Archive{Comment: []byte(note + "\n"), Files: []txtar.File{{Name: "wire.json", Data: got.Bytes()}}}
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(a.Files[0].Data), got.String()); d != "" {
+		t.Errorf("%s (run with -update after looking at it):\n%s", file, d)
 	}
 }
 
 func TestEveryGoldenIsUsed(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) != len(goldens) {
-		t.Errorf("%d golden files for %d cases, %v", len(files), len(goldens), err)
+	if err != nil || len(files) != len(goldens)+len(flatGoldens) {
+		t.Errorf("%d golden files for %d cases, %v", len(files), len(goldens)+len(flatGoldens), err)
 	}
 }
 

@@ -26,8 +26,9 @@ const maxAnswer = 16 << 20
 
 // readChat reads an answer in any form that a server is known to give to a
 // request for a stream.
-func readChat(a *provider.Answer, emit func(provider.Event) bool) error {
-	c := collector{emit: emit}
+// by is who makes what has to be given back.
+func readChat(a *provider.Answer, emit func(provider.Event) bool, by string) error {
+	c := collector{emit: emit, by: by}
 	form, r := provider.Peek(a)
 	switch form {
 	case provider.FormEvents:
@@ -43,11 +44,13 @@ func readChat(a *provider.Answer, emit func(provider.Event) bool) error {
 // collector puts an answer together.
 type collector struct {
 	emit  func(provider.Event) bool
+	by    string
 	id    string
 	calls []*call
 	// thinking is all of it so far, field the one that it came in.
 	thinking strings.Builder
 	field    string
+	details  details
 	usage    json.RawMessage
 	reason   string
 	refused  bool
@@ -62,6 +65,8 @@ type call struct {
 	index    int
 	id, name string
 	args     strings.Builder
+	// extra is what goes back with the call as it came.
+	extra json.RawMessage
 }
 
 func (c *collector) stream(r io.Reader) error {
@@ -194,6 +199,10 @@ func (c *collector) delta(d *delta) error {
 		thought += t
 		field = reasoningShort
 	}
+	c.size += len(d.ReasoningDetails)
+	if more := c.details.add(d.ReasoningDetails); thought == "" {
+		thought, field = more, reasoningShort
+	}
 	if thought != "" {
 		c.thinking.WriteString(thought)
 		c.field = field
@@ -237,7 +246,10 @@ func (c *collector) call(d *callDelta) {
 		k.name = d.Function.Name
 	}
 	k.args.WriteString(args)
-	c.size += len(args) + len(d.Function.Name) + len(d.ID)
+	if isObject(d.ExtraContent) {
+		k.extra = bytes.ToValidUTF8(d.ExtraContent, []byte("\uFFFD"))
+	}
+	c.size += len(args) + len(d.Function.Name) + len(d.ID) + len(d.ExtraContent)
 }
 
 // find returns the call that a piece belongs to, nil for a new one.
@@ -272,13 +284,11 @@ func (c *collector) finish() error {
 		e.Failure.Kind = delivery.FailServer
 		return c.failed(e)
 	}
-	if c.thinking.Len() > 0 {
-		r := content.Reasoning{Text: c.thinking.String(), Signature: c.field, Path: ChatPath}
-		if !c.emit(provider.Thought{Reasoning: r}) {
-			return errStopped
-		}
+	if r, ok := c.thought(); ok && !c.emit(provider.Thought{Reasoning: r}) {
+		return errStopped
 	}
 	end := c.end()
+	ids := namer{answer: c.id}
 	for i, k := range c.calls {
 		args := k.args.String()
 		if args == "" {
@@ -288,7 +298,11 @@ func (c *collector) finish() error {
 			end.Note = "a tool call was cut off"
 			continue
 		}
-		if !c.emit(provider.Call{Call: content.ToolCall{ID: c.callID(i, k, args), Name: toolName(k.name), Arguments: args}}) {
+		call := content.ToolCall{ID: ids.name(k.id, i, k.name, args), Name: toolName(k.name), Arguments: args}
+		if k.extra != nil {
+			call.Signature, call.Path = kept{By: c.by, Call: k.extra}.signature(), ChatPath
+		}
+		if !c.emit(provider.Call{Call: call}) {
 			return errStopped
 		}
 	}
@@ -306,19 +320,23 @@ func (c *collector) report() bool {
 	return c.emit(provider.UsageReport{Usage: parseUsage(c.usage), Raw: c.usage})
 }
 
-// callID is the server's name of a call. A missing one, or one that another
-// call of the answer has, is made of the answer's own name and content, so that
-// the same answer always gives the same.
-func (c *collector) callID(i int, k *call, args string) string {
-	unique := k.id != "" && len(k.id) <= maxCallID && strings.IndexFunc(k.id, unicode.IsControl) < 0
-	for _, other := range c.calls[:i] {
-		unique = unique && other.id != k.id
-	}
-	if unique {
-		return k.id
+// namer gives the calls of one answer their names.
+type namer struct {
+	// answer is the answer's own name.
+	answer string
+	taken  []string
+}
+
+// name is the server's name of the i-th call. A missing one, or one that
+// another call of the answer has, is made of the answer's own name and content,
+// so that the same answer always gives the same.
+func (n *namer) name(given string, i int, tool, args string) string {
+	if given != "" && len(given) <= maxCallID && strings.IndexFunc(given, unicode.IsControl) < 0 && !slices.Contains(n.taken, given) {
+		n.taken = append(n.taken, given)
+		return given
 	}
 	h := fnv.New64a()
-	h.Write(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", c.id, i, k.name, args))
+	h.Write(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", n.answer, i, tool, args))
 	return fmt.Sprintf("call_%016x", h.Sum64())
 }
 

@@ -25,13 +25,16 @@ import (
 // heard is an answer put together.
 type heard struct {
 	Text, Thoughts string
-	Thought        content.Reasoning
-	Calls          []content.ToolCall
-	Usage          content.Usage
-	Raw            string
-	Stop           content.StopReason
-	Note           string
-	Err            *provider.Error
+	// Thought is the first, More are the others.
+	Thought content.Reasoning
+	More    []content.Reasoning
+	Calls   []content.ToolCall
+	Remarks []provider.Remark
+	Usage   content.Usage
+	Raw     string
+	Stop    content.StopReason
+	Note    string
+	Err     *provider.Error
 }
 
 func listen(ctx context.Context, tb testing.TB, p provider.Provider, body provider.Body) heard {
@@ -54,11 +57,17 @@ func listen(ctx context.Context, tb testing.TB, p provider.Provider, body provid
 		case provider.ThoughtDelta:
 			h.Thoughts += ev.Text
 		case provider.Thought:
-			h.Thought = ev.Reasoning
+			if h.Thought.Path == "" {
+				h.Thought = ev.Reasoning
+			} else {
+				h.More = append(h.More, ev.Reasoning)
+			}
 		case provider.Call:
 			h.Calls = append(h.Calls, ev.Call)
 		case provider.UsageReport:
 			h.Usage, h.Raw = ev.Usage, string(ev.Raw)
+		case provider.Remark:
+			h.Remarks = append(h.Remarks, ev)
 		case provider.Retry:
 		case provider.Finish:
 			h.Stop, h.Note = ev.Stop, ev.Note

@@ -40,6 +40,8 @@ type delta struct {
 	Refusal          json.RawMessage `json:"refusal"`
 	ReasoningContent json.RawMessage `json:"reasoning_content"`
 	Reasoning        json.RawMessage `json:"reasoning"`
+	// ReasoningDetails is OpenRouter's.
+	ReasoningDetails json.RawMessage `json:"reasoning_details"`
 	ToolCalls        []callDelta     `json:"tool_calls"`
 }
 
@@ -50,6 +52,8 @@ type callDelta struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	} `json:"function"`
+	// ExtraContent is Google's.
+	ExtraContent json.RawMessage `json:"extra_content"`
 }
 
 // present reports whether a raw field holds a value.

@@ -29,7 +29,8 @@ func TestReadChat(t *testing.T) {
 	}
 	want := providertest.Sent{Model: "m", System: "s", Tools: []string{"f"}, Messages: []providertest.SentMessage{
 		{Role: "user", Parts: []providertest.SentPart{
-			{Text: "x"}, {Kind: content.KindAudio, MIME: "audio/wav", Data: data},
+			{Text: "x"},
+			{Kind: content.KindAudio, MIME: "audio/wav", Data: data},
 			{Kind: content.KindDocument, MIME: "application/pdf", Data: data, Name: "a.pdf"},
 		}},
 		{Role: "assistant", Parts: []providertest.SentPart{{Thought: "hm"}, call("a"), call("b")}},
