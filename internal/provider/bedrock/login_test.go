@@ -1,0 +1,155 @@
+package bedrock_test
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"tote/internal/delivery"
+	"tote/internal/provider/bedrock"
+	"tote/internal/provider/providertest"
+)
+
+// A credential_process gives keys; it reads nothing from standard input.
+func TestProcess(t *testing.T) {
+	want := providertest.SigV4{ID: "P", Secret: "s", Region: "us-east-1", Service: "bedrock"}
+	rec := server(t, providertest.SignedBy(want, providertest.ConverseText("ok")))
+	keys := file(t, `{"Version":1,"AccessKeyId":"P","SecretAccessKey":"s"}`)
+	show := "cat"
+	if runtime.GOOS == "windows" {
+		show = "type"
+	}
+	c := model(options(rec.URL), bedrock.Config{
+		Region: "us-east-1", Profile: "p", CredentialsFile: file(t, ""),
+		ConfigFile: file(t, "[profile p]\ncredential_process = "+show+" "+keys+"\n"),
+	})
+	if h := listen(t.Context(), t, c, hello(t, c)); h.Err != nil {
+		t.Fatal(h.Err)
+	}
+}
+
+// portal is one of AWS SSO.
+func portal(t *testing.T, status int, body string) (url string, asked *atomic.Int64) {
+	t.Helper()
+	asked = new(atomic.Int64)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if r.URL.Path != "/federation/credentials" || r.Header.Get("X-Amz-Sso_bearer_token") != "login-token" || r.URL.Query().Get("role_name") != "r" {
+			t.Errorf("asked %s", r.URL)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body) // a client that left sees nothing
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, asked
+}
+
+// loggedIn writes what "aws sso login" leaves in the home folder.
+func loggedIn(t *testing.T, until time.Time) {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	sum := sha1.Sum([]byte("s")) // the session of ssoProfile
+	dir := filepath.Join(home, ".aws", "sso", "cache")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	token := fmt.Sprintf(`{"accessToken":"login-token","expiresAt":%q}`, until.UTC().Format(time.RFC3339))
+	if err := os.WriteFile(filepath.Join(dir, hex.EncodeToString(sum[:])+".json"), []byte(token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ssoProfile(url string) string {
+	return "[profile dev]\nsso_session = s\nsso_account_id = 1\nsso_role_name = r\nregion = eu-west-1\nservices = local\n" +
+		"[sso-session s]\nsso_region = us-east-1\nsso_start_url = https://example.invalid/start\n[services local]\nsso =\n  endpoint_url = " + url + "\n"
+}
+
+func TestSSO(t *testing.T) {
+	rec := server(t, providertest.SignedBy(key, providertest.ConverseText("ok")))
+	later := time.Now().Add(time.Hour)
+	url, times := portal(t, 200, fmt.Sprintf(`{"roleCredentials":{"accessKeyId":%q,"secretAccessKey":%q,"sessionToken":%q,"expiration":%d}}`, key.ID, key.Secret, key.Token, later.UnixMilli()))
+	loggedIn(t, later)
+	c := model(options(rec.URL), bedrock.Config{Profile: "dev", ConfigFile: file(t, ssoProfile(url)), CredentialsFile: file(t, "")})
+	for range 3 {
+		if h := listen(t.Context(), t, c, hello(t, c)); h.Err != nil {
+			t.Fatal(h.Err)
+		}
+	}
+	if times.Load() != 1 {
+		t.Errorf("the portal was asked %d times", times.Load())
+	}
+}
+
+// A login that has run out is told, and a new one is found without a restart.
+func TestSSORunsOut(t *testing.T) {
+	rec := server(t, providertest.SignedBy(key, providertest.ConverseText("ok")))
+	url, _ := portal(t, 200, fmt.Sprintf(`{"roleCredentials":{"accessKeyId":%q,"secretAccessKey":%q,"sessionToken":%q,"expiration":%d}}`, key.ID, key.Secret, key.Token, time.Now().Add(time.Hour).UnixMilli()))
+	loggedIn(t, time.Now().Add(-time.Hour))
+	c := model(options(rec.URL), bedrock.Config{Profile: "dev", ConfigFile: file(t, ssoProfile(url)), CredentialsFile: file(t, "")})
+	h := listen(t.Context(), t, c, hello(t, c))
+	if h.Err == nil || h.Err.Failure.Kind != delivery.FailAuth || h.Err.Hint != "the AWS login has run out; run: aws sso login --profile dev" {
+		t.Fatalf("%v (hint %q)", h.Err, h.Err.Hint)
+	}
+	loggedIn(t, time.Now().Add(time.Hour))
+	if h := listen(t.Context(), t, c, hello(t, c)); h.Err != nil {
+		t.Error(h.Err)
+	}
+}
+
+func TestSSORefuses(t *testing.T) {
+	url, _ := portal(t, 401, `{"__type":"UnauthorizedException","message":"Session token not found or invalid"}`)
+	loggedIn(t, time.Now().Add(time.Hour))
+	c := model(options("http://127.0.0.1:1"), bedrock.Config{Profile: "dev", ConfigFile: file(t, ssoProfile(url)), CredentialsFile: file(t, "")})
+	h := listen(t.Context(), t, c, hello(t, c))
+	if h.Err == nil || h.Err.Failure.Kind != delivery.FailAuth || !strings.Contains(h.Err.Hint, "aws sso login --profile dev") || strings.Contains(h.Err.Error(), "login-token") {
+		t.Errorf("%v", h.Err)
+	}
+}
+
+// The metadata service is asked where nothing else gives keys.
+func TestMetadata(t *testing.T) {
+	want := providertest.SigV4{ID: "ROLE", Secret: "s", Token: "t", Region: "us-east-1", Service: "bedrock"}
+	rec := server(t, providertest.SignedBy(want, providertest.ConverseText("ok")))
+	machine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/api/token"):
+			w.Header().Set("X-Aws-Ec2-Metadata-Token-Ttl-Seconds", "21600")
+			_, _ = io.WriteString(w, "metadata-token") // a client that left sees nothing
+		case strings.HasSuffix(r.URL.Path, "/security-credentials/"):
+			_, _ = io.WriteString(w, "role")
+		default:
+			_, _ = fmt.Fprintf(w, `{"Code":"Success","AccessKeyId":"ROLE","SecretAccessKey":"s","Token":"t","Expiration":%q}`, time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+		}
+	}))
+	t.Cleanup(machine.Close)
+	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", machine.URL)
+	for _, disabled := range []string{"", "false"} {
+		c := model(options(rec.URL), bedrock.Config{Region: "us-east-1", ConfigFile: file(t, ""), CredentialsFile: file(t, ""), Env: env("AWS_EC2_METADATA_DISABLED", disabled)})
+		if h := listen(t.Context(), t, c, hello(t, c)); h.Err != nil {
+			t.Errorf("%q: %v", disabled, h.Err)
+		}
+	}
+}
+
+// A portal that is not reached says nothing about the login.
+func TestSSOIsDown(t *testing.T) {
+	t.Setenv("AWS_MAX_ATTEMPTS", "1")
+	loggedIn(t, time.Now().Add(time.Hour))
+	c := model(options("http://127.0.0.1:1"), bedrock.Config{Profile: "dev", ConfigFile: file(t, ssoProfile("http://127.0.0.1:1")), CredentialsFile: file(t, "")})
+	if h := listen(t.Context(), t, c, hello(t, c)); h.Err == nil || h.Err.Failure.Kind != delivery.FailNetwork {
+		t.Errorf("%v", h.Err)
+	}
+}

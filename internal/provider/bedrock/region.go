@@ -1,0 +1,100 @@
+package bedrock
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"tote/internal/delivery"
+	"tote/internal/provider"
+)
+
+// suffixes are the domains of AWS's partitions by the start of their regions:
+// https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html
+// (read 2026-11-30). The order matters: a longer start stands first.
+var suffixes = [...]struct{ start, domain string }{
+	{"cn-", "amazonaws.com.cn"},
+	{"eusc-", "amazonaws.eu"},
+	{"us-isob-", "sc2s.sgov.gov"},
+	{"us-isof-", "csp.hci.ic.gov"},
+	{"us-iso-", "c2s.ic.gov"},
+	{"eu-isoe-", "cloud.adc-e.uk"},
+	{"", "amazonaws.com"},
+}
+
+// endpoint is the base URL of Bedrock in a region.
+func endpoint(region string) string {
+	for _, s := range suffixes {
+		if strings.HasPrefix(region, s.start) {
+			return "https://bedrock-runtime." + region + "." + s.domain
+		}
+	}
+	panic("bedrock: no domain for a region")
+}
+
+// regionForm is what every region looks like; it becomes a part of a host name.
+var regionForm = regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`)
+
+// region is the region to sign for, and to send to where there is no base URL.
+func (a *account) region(ctx context.Context) (string, error) {
+	region := a.stated()
+	if region == "" {
+		cfg, err := a.load(ctx)
+		if err != nil {
+			return "", err
+		}
+		region = cfg.Region
+	}
+	switch {
+	case region == "":
+		return "", a.setup(errors.New("no AWS region is set"))
+	case !regionForm.MatchString(region):
+		return "", a.setup(errors.New("the AWS region that is set has not the form of one"))
+	}
+	return region, nil
+}
+
+func (a *account) setup(err error) error {
+	where := "AWS_REGION"
+	if a.opts.Name != "" {
+		where = "providers." + a.opts.Name + ".region or " + where
+	}
+	return &provider.Error{
+		Failure: delivery.Failure{Kind: delivery.FailAuth}, Err: err,
+		Hint: "set " + where + ", for example to us-east-1",
+	}
+}
+
+// stated is the region as far as it is known without reading files: a request
+// to a region's host, or for a region's model, can be answered there alone.
+func (a *account) stated() string {
+	return first(a.config.Region, hostRegion(a.opts.BaseURL), modelRegion(a.config.Model),
+		a.config.Env("AWS_REGION"), a.config.Env("AWS_DEFAULT_REGION"))
+}
+
+// hostRegion is the region in the name of a host of Bedrock, "" for another
+// host. Private endpoints have further labels before it.
+func hostRegion(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	labels := strings.Split(u.Hostname(), ".")
+	for i, l := range labels[:len(labels)-1] {
+		if (l == "bedrock-runtime" || l == "bedrock-runtime-fips") && regionForm.MatchString(labels[i+1]) {
+			return labels[i+1]
+		}
+	}
+	return ""
+}
+
+// modelRegion is the region of an ARN, "" for a model's id.
+func modelRegion(model string) string {
+	f := strings.SplitN(model, ":", 5)
+	if len(f) == 5 && f[0] == "arn" && f[2] == "bedrock" && regionForm.MatchString(f[3]) {
+		return f[3]
+	}
+	return ""
+}
