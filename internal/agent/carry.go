@@ -34,17 +34,11 @@ func (t *turn) prepare(ctx context.Context, seed int64) (settled, error) {
 			Profile: t.model.Profile, Ledger: ledger, Messages: t.conversation, Current: t.opened,
 			Budgets: t.policy.Budgets, Facts: t.facts,
 		})
-		if plan.Wants() == delivery.WantsVision && !t.probed && t.model.ProbeDue && t.policy.Probe != ProbeNever {
-			t.probed = true
-			changed, err := t.probe(ctx)
-			if err != nil {
-				return settled{}, err
-			}
-			if changed {
-				continue
-			}
+		again, err := t.inquire(ctx, plan)
+		var results delivery.Results
+		if !again && err == nil {
+			results, again, err = t.carry(ctx, plan)
 		}
-		results, again, err := t.carry(ctx, plan)
 		if err != nil {
 			return settled{}, err
 		}
@@ -67,6 +61,19 @@ func (t *turn) prepare(ctx context.Context, seed int64) (settled, error) {
 		return out, nil
 	}
 	return settled{}, fmt.Errorf("settle the request: no decision held after %d tries", maxDecides)
+}
+
+// inquire gets the evidence that a plan lacks: the server's own word, then a
+// probe. again says that what is known has changed.
+func (t *turn) inquire(ctx context.Context, plan delivery.Plan) (again bool, err error) {
+	if again, err = t.describe(ctx, plan); again || err != nil {
+		return again, err
+	}
+	if plan.Wants() != delivery.WantsVision || t.probed || !t.model.ProbeDue || t.policy.Probe == ProbeNever {
+		return false, nil
+	}
+	t.probed = true
+	return t.probe(ctx)
 }
 
 // canShrink reports whether something in a plan can give way.
@@ -97,6 +104,9 @@ func (t *turn) carry(ctx context.Context, plan delivery.Plan) (r delivery.Result
 		switch {
 		case o.Cut != nil:
 			again = t.cut(ctx, o, &r) || again
+			if spare := o.Spare(); !spare.IsZero() {
+				again = t.lost(spare) || again
+			}
 		case !o.Send.IsZero():
 			again = t.lost(o.Send) || again
 		case !o.Load.IsZero():

@@ -127,8 +127,8 @@ type EndpointMemory interface {
 	SaveVerdicts(ctx context.Context, vs []Verdict) error
 	// SaveEvidence notes whether an endpoint takes a kind.
 	SaveEvidence(ctx context.Context, endpoint string, k content.Kind, c delivery.Capability) error
-	// SaveLimit notes a learned limit: max_request, max_bytes, max_edge,
-	// max_count.
+	// SaveLimit notes a learned limit under one of delivery's names for
+	// limits, or under LimitHoist.
 	SaveLimit(ctx context.Context, endpoint, name string, value int64) error
 }
 
@@ -147,7 +147,8 @@ type Model struct {
 
 // Models gives paths to models by their agents' names.
 type Models interface {
-	// Model looks evidence up anew on each call.
+	// Model looks evidence up anew on each call. Where LimitHoist was saved
+	// for the endpoint, the profile's Placement.HoistResults is set.
 	Model(ctx context.Context, name string) (Model, error)
 	// Reload looks at the configuration again and returns what changed, in
 	// words for the user.
@@ -163,6 +164,17 @@ const (
 	ProbeAsk                    // the same, after asking
 	ProbeNever                  // never
 )
+
+// Describer asks servers what they say of themselves.
+type Describer interface {
+	// Describe asks the server behind an agent whether it takes pictures,
+	// sound and documents, at most once a day for each endpoint, and
+	// remembers the answer. changed says that what is known about the
+	// endpoint has changed. Its word may withhold media or lead to a probe;
+	// it enables nothing. It returns when ctx ends. An error settles nothing
+	// and is shown to nobody.
+	Describe(ctx context.Context, name string) (changed bool, err error)
+}
 
 // Prober makes and judges the probe.
 type Prober interface {
@@ -200,6 +212,8 @@ type Options struct {
 	Endpoints EndpointMemory
 	Models    Models
 	Prober    Prober
+	// Describer is nil where servers are not asked about themselves.
+	Describer Describer
 	Tools     *tool.Registry
 	// Forbidden are folders that tools never enter.
 	Forbidden []string

@@ -12,7 +12,7 @@ import (
 
 // answered books a good answer: what it cost, and what it proves.
 func (t *turn) answered(ctx context.Context, r *request, ready settled, got *answer) error {
-	t.usage = t.usage.Plus(got.usage)
+	t.charge(got)
 	t.report(got)
 	t.warnIgnored(ready, got)
 	return t.record(ctx, func(ctx context.Context) error { return t.saveLessons(ctx, r, ready, got) })
@@ -28,11 +28,22 @@ func (t *turn) saveLessons(ctx context.Context, r *request, ready settled, got *
 			return err
 		}
 	}
-	if pictures(ready.prompt) == 0 || t.model.Profile.Images.Evidence == delivery.EvidenceAnswered || got.usage.Image.N == 0 {
-		return nil
+	return t.saveAnswered(ctx, ready, got)
+}
+
+// saveAnswered keeps that the endpoint takes a kind for which it has accounted.
+func (t *turn) saveAnswered(ctx context.Context, ready settled, got *answer) error {
+	p := &t.model.Profile
+	save := func(k content.Kind, tokens content.Count) error {
+		if tokens.N == 0 || count(ready.prompt, k) == 0 || capability(p, k).Evidence == delivery.EvidenceAnswered {
+			return nil
+		}
+		return t.s.a.o.Endpoints.SaveEvidence(ctx, p.Endpoint, k, delivery.Capability{Answer: delivery.Yes, Evidence: delivery.EvidenceAnswered})
 	}
-	return t.s.a.o.Endpoints.SaveEvidence(ctx, endpoint, content.KindImage,
-		delivery.Capability{Answer: delivery.Yes, Evidence: delivery.EvidenceAnswered})
+	if err := save(content.KindImage, got.usage.Image); err != nil {
+		return err
+	}
+	return save(content.KindAudio, got.usage.Audio)
 }
 
 func (t *turn) saveVerdicts(ctx context.Context, vs []Verdict) error {
@@ -54,10 +65,10 @@ func (t *turn) proven(ready settled) []Verdict {
 	return out
 }
 
-func pictures(p delivery.Prompt) int {
+func count(p delivery.Prompt, k content.Kind) int {
 	n := 0
 	for _, m := range p.Media() {
-		if m.Kind == content.KindImage {
+		if m.Kind == k {
 			n++
 		}
 	}
@@ -80,6 +91,12 @@ func (r *request) limits() []limit {
 	var out []limit
 	if r.limit >= smallestLimit {
 		out = append(out, limit{delivery.LimitRequest, r.limit})
+	}
+	if r.context > 0 {
+		out = append(out, limit{delivery.LimitContext, int64(r.context)})
+	}
+	if r.hoisted && len(r.suspects) == 0 {
+		out = append(out, limit{LimitHoist, 1})
 	}
 	l := r.refusal.Learned
 	if r.tooMany() {

@@ -55,7 +55,7 @@ func (t *turn) probe(ctx context.Context) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	t.model = m
+	t.adopt(m)
 	if answer == delivery.Unknown {
 		return false, nil
 	}
@@ -137,17 +137,17 @@ func (a *Agent) look(ctx context.Context, m Model, png []byte, question string) 
 	var out answer
 	for ev, err := range m.Provider.Stream(ctx, body) {
 		if err != nil {
-			return out.text.String(), out.usage, asError(err)
+			return out.text(), out.usage, asError(err)
 		}
 		switch ev := ev.(type) {
 		case provider.TextDelta:
-			out.text.WriteString(ev.Text)
+			out.say(ev.Text)
 		case provider.UsageReport:
 			out.usage = ev.Usage
 		case provider.ThoughtDelta, provider.Thought, provider.Call, provider.Retry, provider.Remark, provider.Finish:
 		}
 	}
-	return out.text.String(), out.usage, nil
+	return out.text(), out.usage, nil
 }
 
 // probeOutput leaves room for a model that thinks before it answers.

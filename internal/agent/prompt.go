@@ -78,8 +78,11 @@ type turn struct {
 	// stripped are taken out for the rest of the turn.
 	stripped map[content.Handle]bool
 	// told are the blocks without a ledger entry that have had a receipt.
-	told     map[content.Handle]bool
-	probed   bool
+	told map[content.Handle]bool
+	// described and probed: the server was asked in this turn.
+	described, probed bool
+	// hoisted: this turn has learned that media may not stand in results.
+	hoisted  bool
 	degraded bool
 	usage    content.Usage
 	steps    int

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"tote/internal/content"
 	"tote/internal/delivery"
@@ -32,6 +33,10 @@ type request struct {
 	// remembered when a smaller one was answered.
 	limit int64
 	size  int64
+	// context is the context window that it named.
+	context int
+	// hoisted: the media of tool results are sent after them.
+	hoisted bool
 	// said is what the backend said of the last failure, for a notice.
 	said string
 }
@@ -64,21 +69,28 @@ func (t *turn) ask(ctx context.Context) (*answer, error) {
 		if failure == nil {
 			return got, t.answered(ctx, r, ready, got)
 		}
-		if failure.Failure.Kind == delivery.FailCancelled {
-			t.usage = t.usage.Plus(got.usage)
-			return got, failure
-		}
 		action := t.next(r)
-		if action == delivery.ActAccept {
+		switch action {
+		case delivery.ActAccept:
 			return t.accept(ctx, r, ready, got)
+		case delivery.ActFail:
+			t.charge(got)
+			return got, r.worst(failure)
+		case delivery.ActReplay, delivery.ActStripNew, delivery.ActStripAll, delivery.ActEvict:
 		}
-		if action == delivery.ActFail {
-			t.usage = t.usage.Plus(got.usage)
-			return got, r.first
+		if step, err = t.recover(ctx, r, ready, action, failure); err != nil {
+			return nil, err
 		}
-		step = t.recover(r, ready, action, failure)
 		t.void(r, got, failure)
 	}
+}
+
+// worst is the error that the user is shown: the first, unless they stopped it.
+func (r *request) worst(last *provider.Error) *provider.Error {
+	if last.Failure.Kind == delivery.FailCancelled {
+		return last
+	}
+	return r.first
 }
 
 // next is what recovery does, within the user's own bound on sendings.
@@ -97,7 +109,7 @@ func (t *turn) next(r *request) delivery.Action {
 // an attempt of r.
 func (t *turn) try(ctx context.Context, r *request, ready settled, step delivery.Step) (*answer, *provider.Error) {
 	got, failure := t.send(ctx, ready)
-	attempt := delivery.Attempt{Step: step, Media: len(ready.prompt.Media()), Fresh: ready.prompt.Fresh(), Began: !got.empty()}
+	attempt := delivery.Attempt{Step: step, Media: len(ready.prompt.Media()), Fresh: ready.prompt.Fresh(), Began: got.began()}
 	if failure == nil {
 		if failure = t.dropped(ready, got); failure == nil {
 			return got, nil
@@ -109,7 +121,23 @@ func (t *turn) try(ctx context.Context, r *request, ready settled, step delivery
 	}
 	attempt.Failure = failure.Failure
 	r.attempts = append(r.attempts, attempt)
+	if r.aboutMedia() {
+		r.attempts[len(r.attempts)-1].Failure.Kind = delivery.FailRefused
+	}
 	return got, failure
+}
+
+// aboutMedia reports whether the last failure complains of the size of the request
+// and must mean its media: no backend refuses a request that small for its size,
+// nor one that was made so much smaller before.
+func (r *request) aboutMedia() bool {
+	last := r.attempts[len(r.attempts)-1]
+	k := last.Failure.Kind
+	if k != delivery.FailTooLarge && k != delivery.FailUpload || last.Media == 0 {
+		return false
+	}
+	evicted := slices.ContainsFunc(r.attempts, func(a delivery.Attempt) bool { return a.Step == delivery.StepEvict })
+	return evicted || k == delivery.FailTooLarge && r.size < smallestLimit
 }
 
 // ready prepares a sending and tells what it will do, before the first token.
@@ -125,7 +153,7 @@ func (t *turn) ready(ctx context.Context, r *request) (settled, error) {
 			return ready, fmt.Errorf("record the receipts: %w", err)
 		}
 		t.front.Receipts(Receipts{Request: r.number, Attempt: attempt, List: news})
-		for _, n := range delivery.Notices(news) {
+		for _, n := range delivery.Notices(slices.DeleteFunc(slices.Clone(news), stripped)) {
 			t.front.Noticed(Noticed{Notice: n})
 		}
 	}
@@ -145,6 +173,9 @@ func (t *turn) ready(ctx context.Context, r *request) (settled, error) {
 	return ready, t.s.remember(ctx, ready.ledger)
 }
 
+// stripped are told with the refusal that took them out.
+func stripped(r delivery.Receipt) bool { return r.Disposition == delivery.Stripped }
+
 // news picks the receipts that are new or have changed.
 func (t *turn) news(ready settled) []delivery.Receipt {
 	_, old := t.s.ledger()
@@ -153,12 +184,11 @@ func (t *turn) news(ready settled) []delivery.Receipt {
 	for _, r := range ready.receipts {
 		_, inLedger := ready.ledger.Lookup(r.Handle)
 		_, isNew := changed[r.Handle]
-		stripped := r.Disposition == delivery.Stripped
-		fresh := (stripped || !inLedger && r.Route != delivery.RouteHistory) && !t.told[r.Handle]
+		fresh := (stripped(r) || !inLedger && r.Route != delivery.RouteHistory) && !t.told[r.Handle]
 		if fresh || isNew {
 			out = append(out, r)
 		}
-		if !inLedger || stripped {
+		if !inLedger || stripped(r) {
 			t.told[r.Handle] = true
 		}
 	}
@@ -166,12 +196,15 @@ func (t *turn) news(ready settled) []delivery.Receipt {
 }
 
 // recover adds the facts that an action stands for.
-func (t *turn) recover(r *request, ready settled, action delivery.Action, e *provider.Error) delivery.Step {
+func (t *turn) recover(ctx context.Context, r *request, ready settled, action delivery.Action, e *provider.Error) (delivery.Step, error) {
 	switch action {
 	case delivery.ActReplay:
-		return delivery.StepReplay
+		return delivery.StepReplay, nil
 	case delivery.ActStripNew, delivery.ActStripAll:
-		r.refusal, r.pictures = e.Failure, pictures(ready.prompt)
+		if hoisted, err := t.hoist(ctx, r, ready, e); hoisted || err != nil {
+			return delivery.StepPlain, err
+		}
+		r.refusal, r.pictures = e.Failure, count(ready.prompt, content.KindImage)
 		for _, m := range ready.prompt.Media() {
 			if m.Proven && action == delivery.ActStripNew {
 				continue
@@ -180,20 +213,24 @@ func (t *turn) recover(r *request, ready settled, action delivery.Action, e *pro
 			r.suspects = append(r.suspects, m)
 		}
 		if action == delivery.ActStripNew {
-			return delivery.StepStripNew
+			return delivery.StepStripNew, nil
 		}
-		return delivery.StepStripAll
+		return delivery.StepStripAll, nil
 	case delivery.ActEvict:
 		if e.Failure.Kind == delivery.FailOverflow {
 			t.facts.DropHistory, t.facts.MaxTokens = true, max(1, ready.tokens/2)
-			return delivery.StepEvict
+			if n := e.Failure.Learned.Context; n > 0 {
+				r.context = n
+				t.lowerContext(n)
+			}
+			return delivery.StepEvict, nil
 		}
 		r.limit = min(smallBody, ready.body.Len()/2)
 		if n := e.Failure.Learned.MaxRequest; n > 0 && n < ready.body.Len() {
 			r.limit = n
 		}
 		t.facts.MaxRequest = r.limit
-		return delivery.StepEvict
+		return delivery.StepEvict, nil
 	case delivery.ActFail, delivery.ActAccept:
 	}
 	panic("agent: no step for action " + action.String())
@@ -215,6 +252,10 @@ func (t *turn) void(r *request, got *answer, e *provider.Error) {
 	case delivery.FailDropped:
 		t.notice(delivery.SeverityWarning, "the backend reports that it saw no picture", "sending the same request again")
 	case delivery.FailRefused:
+		if r.hoisted && len(r.suspects) == 0 {
+			t.notice(delivery.SeverityInfo, "the backend takes no attachments in the results of tools", "sending them after the results"+r.said)
+			return
+		}
 		t.notice(delivery.SeverityWarning, "the backend refused the request with "+t.names(r.suspects), "trying again without"+r.said)
 	case delivery.FailTooLarge, delivery.FailUpload, delivery.FailOverflow:
 		// It is told when there is less to send.
@@ -246,24 +287,6 @@ func (t *turn) names(list []delivery.Sent) string {
 	return s
 }
 
-// dropped is the positive evidence that a picture was lost on the way: the
-// backend accounts for pictures and reports none, on the first sending of one.
-func (t *turn) dropped(ready settled, got *answer) *provider.Error {
-	image := got.usage.Image
-	if !image.Known || image.N != 0 {
-		return nil
-	}
-	for _, m := range ready.prompt.Media() {
-		if m.Kind == content.KindImage && !m.Proven {
-			return &provider.Error{
-				Failure: delivery.Failure{Kind: delivery.FailDropped},
-				Message: "the backend accounts for zero picture tokens",
-			}
-		}
-	}
-	return nil
-}
-
 // accept takes the newest buffered answer after recovery has run out.
 func (t *turn) accept(ctx context.Context, r *request, ready settled, got *answer) (*answer, error) {
 	t.notice(delivery.SeverityWarning, "the answer may have been given without the picture",
@@ -272,12 +295,9 @@ func (t *turn) accept(ctx context.Context, r *request, ready settled, got *answe
 		if got != nil && got != r.buffered {
 			t.front.Voided(Voided{Message: got.id, Attempt: len(r.attempts) + 1, Reason: "taking the earlier answer"})
 		}
-		if r.buffered.thinking.Len() > 0 {
-			t.front.Thought(Thought{Turn: t.id, Message: r.buffered.id, Text: r.buffered.thinking.String()})
-		}
-		t.front.Text(Text{Turn: t.id, Message: r.buffered.id, Text: r.buffered.text.String()})
+		r.buffered.show(t.id, t.front)
 	}
-	t.usage = t.usage.Plus(r.buffered.usage)
+	t.charge(r.buffered)
 	t.report(r.buffered)
 	// It was accepted, if not seen: the next request with it is no first
 	// sending.
@@ -296,26 +316,10 @@ func (t *turn) record(ctx context.Context, write func(context.Context) error) er
 	return nil
 }
 
-// fewTokens is less than any backend charges for a picture.
-const fewTokens = 50
-
-// warnIgnored warns, on a first sending only, when the reported tokens are far
-// below what the pictures alone must cost.
-func (t *turn) warnIgnored(ready settled, got *answer) {
-	in := got.usage.Input
-	if !in.Known || got.usage.Image.Known {
-		return
-	}
-	fresh := int64(0)
-	for _, m := range ready.prompt.Media() {
-		if m.Kind == content.KindImage && !m.Proven {
-			fresh++
-		}
-	}
-	if fresh > 0 && in.N+got.usage.Cached.N < fresh*fewTokens {
-		t.notice(delivery.SeverityWarning, "the backend may have ignored the picture",
-			fmt.Sprintf("it reports %d tokens for the whole request with %s", in.N, t.names(ready.prompt.Media())))
-	}
+// charge books an answer that counts. What was voided is charged to nobody.
+func (t *turn) charge(a *answer) {
+	t.usage = t.usage.Plus(a.usage)
+	t.degraded = t.degraded || a.lost
 }
 
 func (t *turn) report(got *answer) {

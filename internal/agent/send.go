@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"tote/internal/content"
@@ -12,46 +11,6 @@ import (
 
 // draftEvery is how much streamed text a crash may cost at most.
 const draftEvery = time.Second
-
-// answer is what a model said in one sending.
-type answer struct {
-	// id names the message; it is the same in a replay of the session.
-	id        string
-	text      strings.Builder
-	thinking  strings.Builder
-	thoughts  []content.Reasoning
-	calls     []content.ToolCall
-	usage     content.Usage
-	stop      content.StopReason
-	finished  bool
-	withdrawn bool
-}
-
-func (a *answer) empty() bool {
-	return a.text.Len() == 0 && len(a.thoughts) == 0 && a.thinking.Len() == 0 && len(a.calls) == 0
-}
-
-// message is the answer as it is recorded. Calls of an answer that broke off
-// were never run and are left out.
-func (a *answer) message() content.Message {
-	m := content.Message{Role: content.RoleAssistant}
-	thoughts := a.thoughts
-	if len(thoughts) == 0 && a.thinking.Len() > 0 {
-		thoughts = []content.Reasoning{{Text: a.thinking.String()}}
-	}
-	for _, r := range thoughts {
-		m.Parts = append(m.Parts, r)
-	}
-	if a.text.Len() > 0 {
-		m.Parts = append(m.Parts, content.Text{Body: a.text.String()})
-	}
-	if a.finished {
-		for _, c := range a.calls {
-			m.Parts = append(m.Parts, c)
-		}
-	}
-	return m
-}
 
 // streamed is one step of a stream.
 type streamed struct {
@@ -101,11 +60,11 @@ func (t *turn) send(ctx context.Context, ready settled) (*answer, *provider.Erro
 			}
 			t.take(a, step.event)
 		case <-tick.C:
-			if a.text.Len() > saved {
-				saved = a.text.Len()
+			if text := a.text(); len(text) > saved {
+				saved = len(text)
 				// A draft is a safety net: the whole message is
 				// recorded at the end, and that write is checked.
-				_ = t.s.a.o.Turns.SaveDraft(ctx, t.s.ID(), t.id, a.text.String())
+				_ = t.s.a.o.Turns.SaveDraft(ctx, t.s.ID(), t.id, text)
 			}
 		}
 	}
@@ -129,32 +88,4 @@ func ended(ctx context.Context, a *answer) *provider.Error {
 		return &provider.Error{Failure: delivery.Failure{Kind: delivery.FailCancelled}, Err: ctx.Err()}
 	}
 	return &provider.Error{Failure: delivery.Failure{Kind: delivery.FailStream}, Message: "the answer broke off"}
-}
-
-// take books one event of the stream and shows it.
-func (t *turn) take(a *answer, ev provider.Event) {
-	switch ev := ev.(type) {
-	case provider.TextDelta:
-		a.text.WriteString(ev.Text)
-		t.front.Text(Text{Turn: t.id, Message: a.id, Text: ev.Text})
-	case provider.ThoughtDelta:
-		a.thinking.WriteString(ev.Text)
-		t.front.Thought(Thought{Turn: t.id, Message: a.id, Text: ev.Text})
-	case provider.Thought:
-		a.thoughts = append(a.thoughts, ev.Reasoning)
-	case provider.Call:
-		a.calls = append(a.calls, ev.Call)
-	case provider.UsageReport:
-		a.usage = ev.Usage
-	case provider.Retry:
-		t.front.Retrying(Retrying(ev))
-	case provider.Remark:
-		severity := delivery.SeverityInfo
-		if ev.Lost {
-			severity = delivery.SeverityWarning
-		}
-		t.notice(severity, "the backend says: "+ev.Text, "")
-	case provider.Finish:
-		a.stop, a.finished = ev.Stop, true
-	}
 }

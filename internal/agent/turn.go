@@ -35,9 +35,9 @@ func (t *turn) run(ctx context.Context) (content.StopReason, error) {
 	for t.steps = 1; t.steps <= limit; t.steps++ {
 		a, err := t.ask(ctx)
 		if err != nil && a != nil {
-			a.calls = nil // they will not be run
+			a.finished = false // its calls will not be run
 		}
-		if a != nil && !a.empty() {
+		if a != nil {
 			if kerr := t.keepAnswer(ctx, a); kerr != nil {
 				return content.StopFailed, kerr
 			}
@@ -45,10 +45,11 @@ func (t *turn) run(ctx context.Context) (content.StopReason, error) {
 		if err != nil {
 			return content.StopFailed, err
 		}
-		if len(a.calls) == 0 {
+		calls := a.calls()
+		if len(calls) == 0 {
 			return a.stop, nil
 		}
-		results := t.runTools(ctx, a.calls)
+		results := t.runTools(ctx, calls)
 		if err := t.keepResults(ctx, results); err != nil {
 			return content.StopFailed, err
 		}
@@ -62,9 +63,13 @@ func (t *turn) run(ctx context.Context) (content.StopReason, error) {
 
 // keepAnswer records what the model said, also when the turn was cancelled.
 func (t *turn) keepAnswer(ctx context.Context, a *answer) error {
+	m := a.message()
+	if len(m.Parts) == 0 {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	return t.keep(ctx, a.message())
+	return t.keep(ctx, m)
 }
 
 func (t *turn) notice(s delivery.Severity, title, detail string) {
@@ -91,14 +96,27 @@ func (t *turn) learn(ctx context.Context) error {
 	if n := t.facts.MaxRequest; n > 0 && (facts.MaxRequest == 0 || n < facts.MaxRequest) {
 		facts.MaxRequest = n
 	}
+	context := t.facts.Context
 	t.facts = facts
+	t.lowerContext(context)
 	return t.s.enterLane(ctx, t.model)
+}
+
+// lowerContext takes a context window in tokens that the backend named; 0 is none.
+func (t *turn) lowerContext(n int) {
+	if n > 0 && (t.facts.Context == 0 || n < t.facts.Context) {
+		t.facts.Context = n
+	}
 }
 
 // laneKey names what decides how blocks are sent: the endpoint, and what is
 // known about it.
 func laneKey(p delivery.Profile) string {
-	return p.Endpoint + "/" + p.Images.Answer.String() + "/" + p.Audio.Answer.String() + "/" + p.Documents.Answer.String()
+	key := p.Endpoint + "/" + p.Images.Answer.String() + "/" + p.Audio.Answer.String() + "/" + p.Documents.Answer.String()
+	if p.Placement.HoistResults {
+		key += "/hoisted"
+	}
+	return key
 }
 
 // enterLane loads the ledger of the lane, or opens a new generation when the

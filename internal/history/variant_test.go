@@ -109,9 +109,9 @@ func TestLimitsRunOut(t *testing.T) {
 		must(t, db.SaveLimit(t.Context(), "e", n, 9))
 	}
 	const day = 24 * time.Hour
-	for after, want := range map[time.Duration]int{0: 6, 6 * day: 6, 8 * day: 4, 29 * day: 4, 31 * day: 0, -6 * day: 6, -40 * day: 0} {
-		if got, err := at(after).Limits(t.Context(), "e"); len(got) != want || err != nil {
-			t.Errorf("after %v: %v, %v", after, got, err)
+	for days, want := range map[int]int{0: 6, 6: 6, 8: 4, 29: 4, 31: 0, -6: 6, -40: 0} {
+		if got, err := at(time.Duration(days)*day).Limits(t.Context(), "e"); len(got) != want || err != nil {
+			t.Errorf("after %d days: %v, %v", days, got, err)
 		}
 	}
 	must(t, at(31*day).SaveLimit(t.Context(), "e", delivery.LimitEdge, 8))

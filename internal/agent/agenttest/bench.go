@@ -25,6 +25,8 @@ type Options struct {
 	// Tools replace read and list.
 	Tools  []tool.Tool
 	Policy agent.Policy
+	// Describer asks servers about themselves; nil asks none.
+	Describer agent.Describer
 	// Inlet makes another inlet over the bench's store; nil takes [Inlet].
 	Inlet func(*Store) agent.Inlet
 }
@@ -44,11 +46,12 @@ type Bench struct {
 	Policy atomic.Pointer[agent.Policy]
 	Inlet  agent.Inlet
 	// Cwd is the session's folder.
-	Cwd      string
-	Agent    *agent.Agent
-	Session  *agent.Session
-	ids      atomic.Int64
-	readings atomic.Int64
+	Cwd       string
+	Agent     *agent.Agent
+	Session   *agent.Session
+	describer agent.Describer
+	ids       atomic.Int64
+	readings  atomic.Int64
 }
 
 // Endpoint is the endpoint of the agent "main".
@@ -60,7 +63,7 @@ func New(tb testing.TB, o Options) *Bench {
 	store, disk := NewStore(), NewDisk()
 	b := &Bench{
 		T: tb, Disk: disk, Store: store, Cutter: &Cutter{Store: store}, Stager: &Stager{Store: store, Root: tb.TempDir()},
-		Models: &Models{Disk: disk}, Provider: &Provider{Script: o.Script}, Front: &Front{}, Cwd: tb.TempDir(),
+		Models: &Models{Disk: disk}, Provider: &Provider{Script: o.Script}, Front: &Front{}, Cwd: tb.TempDir(), describer: o.Describer,
 	}
 	b.Policy.Store(&o.Policy)
 	b.Inlet = &Inlet{Store: store}
@@ -89,7 +92,7 @@ func (b *Bench) newAgent() *agent.Agent {
 	var rand atomic.Uint64
 	return agent.New(agent.Options{
 		Inlet: b.Inlet, Store: b.Store, Cutter: b.Cutter, Stager: b.Stager,
-		Sessions: b.Disk, Turns: b.Disk, Lanes: b.Disk, Endpoints: b.Disk, Models: b.Models, Prober: Prober{}, Tools: b.Tools,
+		Sessions: b.Disk, Turns: b.Disk, Lanes: b.Disk, Endpoints: b.Disk, Models: b.Models, Prober: Prober{}, Describer: b.describer, Tools: b.Tools,
 		Policy: func() agent.Policy { return *b.Policy.Load() },
 		Now:    b.now,
 		NewID:  func() string { return fmt.Sprintf("id-%06d", b.ids.Add(1)) },

@@ -2,6 +2,7 @@ package agenttest
 
 import (
 	"context"
+	"strings"
 
 	"tote/internal/agent"
 	"tote/internal/content"
@@ -24,6 +25,7 @@ func (d *Disk) Facts(_ context.Context, endpoint string) (delivery.Facts, error)
 		f.RefusedMIMEs[mime] = true
 	}
 	l := d.limits[endpoint]
+	f.Context = int(l[delivery.LimitContext])
 	f.MaxRequest, f.MaxBytes, f.MaxEdge, f.MaxCount = l[delivery.LimitRequest], l[delivery.LimitBytes], int(l[delivery.LimitEdge]), int(l[delivery.LimitCount])
 	return f, nil
 }
@@ -89,6 +91,25 @@ func (d *Disk) Limit(endpoint, name string) int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.limits[endpoint][name]
+}
+
+// Learned is how much was learned about an endpoint: verdicts that refuse, media
+// types, limits, and evidence of kinds.
+func (d *Disk) Learned(endpoint string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := len(d.mimes[endpoint]) + len(d.limits[endpoint])
+	for _, v := range d.verdicts[endpoint] {
+		if !v.Accepted {
+			n++
+		}
+	}
+	for key := range d.evidence {
+		if strings.HasPrefix(key, endpoint+"/") {
+			n++
+		}
+	}
+	return n
 }
 
 // RefusesType reports whether a media type is refused.

@@ -13,7 +13,8 @@ import (
 )
 
 // Models gives models by name. What the disk has learned about whether they see
-// stands above what they were set to, unless the user said so.
+// stands above what they were set to, unless the user said so. A server's own
+// word may only withhold.
 type Models struct {
 	Disk *Disk
 
@@ -51,11 +52,15 @@ func (m *Models) Model(_ context.Context, name string) (agent.Model, error) {
 	if !ok {
 		return agent.Model{}, fmt.Errorf("there is no agent %q", name)
 	}
-	c, probed := m.Disk.Evidence(x.Profile.Endpoint, content.KindImage)
-	if images := &x.Profile.Images; images.Evidence != delivery.EvidenceBinding && c.Answer != delivery.Unknown {
+	c, known := m.Disk.Evidence(x.Profile.Endpoint, content.KindImage)
+	word := c.Evidence == delivery.EvidenceServer
+	if images := &x.Profile.Images; images.Evidence != delivery.EvidenceBinding && (c.Answer == delivery.No || c.Answer == delivery.Yes && !word) {
 		*images = c
 	}
-	x.ProbeDue = x.Profile.Images.Answer == delivery.Unknown && !probed
+	x.ProbeDue = x.Profile.Images.Answer == delivery.Unknown && (!known || word)
+	if m.Disk.Limit(x.Profile.Endpoint, agent.LimitHoist) > 0 {
+		x.Profile.Placement.HoistResults = true
+	}
 	return x, nil
 }
 
@@ -91,6 +96,16 @@ func Unknown(endpoint string) delivery.Profile {
 	p := Sees(endpoint)
 	p.Images = delivery.Capability{}
 	return p
+}
+
+// Describer is a function that asks a server about itself.
+type Describer func(ctx context.Context, name string) (changed bool, err error)
+
+var _ agent.Describer = Describer(nil)
+
+// Describe implements agent.Describer.
+func (d Describer) Describe(ctx context.Context, name string) (changed bool, err error) {
+	return d(ctx, name)
 }
 
 // Code is what a Prober's picture shows.

@@ -42,10 +42,20 @@ func (encoder) Document(b content.Document) (part, error) { return media("docume
 func (encoder) ResourceText(b content.ResourceText) (part, error) { return line("text %q", b.Body) }
 func (encoder) ResourceLink(content.ResourceLink) (part, error)   { return line("link") }
 func (encoder) Opaque(content.Opaque) (part, error)               { return line("opaque") }
-func (encoder) Reasoning(r content.Reasoning) (part, error)       { return line("reasoning %q", r.Text) }
+
+func (encoder) Reasoning(r content.Reasoning) (part, error) {
+	return line("reasoning %q%s", r.Text, signed(r.Signature))
+}
 
 func (encoder) ToolCall(c content.ToolCall) (part, error) {
-	return line("call %s %s %q", c.ID, c.Name, c.Arguments)
+	return line("call %s %s %q%s", c.ID, c.Name, c.Arguments, signed(c.Signature))
+}
+
+func signed(signature string) string {
+	if signature == "" {
+		return ""
+	}
+	return " signed " + signature
 }
 
 func (encoder) ToolResult(r content.ToolResult, parts []part) (part, error) {
