@@ -141,7 +141,9 @@ type Model struct {
 	Profile delivery.Profile
 	// ProbeDue: it is not known whether the model sees, and it was not
 	// probed lately.
-	ProbeDue  bool
+	ProbeDue bool
+	// Effort is how hard the model should think.
+	Effort    provider.Effort
 	Fallbacks []string
 }
 

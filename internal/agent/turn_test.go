@@ -114,6 +114,16 @@ func TestTurn(t *testing.T) {
 	}
 }
 
+// How hard a model should think is said with every request of a turn.
+func TestEffort(t *testing.T) {
+	b := agenttest.New(t, agenttest.Options{Script: agenttest.Replies(calls(agenttest.Call("c1", "list", "{}")))})
+	b.Models.Set("main", agent.Model{Provider: b.Provider, Profile: agenttest.Sees(agenttest.Endpoint), Effort: provider.EffortHigh})
+	b.Must(t.Context(), "go")
+	for _, r := range b.Provider.Requests() {
+		contains(t, r.Body, "effort high\n")
+	}
+}
+
 func TestEmptyPrompt(t *testing.T) {
 	b := agenttest.New(t, agenttest.Options{})
 	if _, err := b.Prompt(t.Context()); !errors.Is(err, agent.ErrEmpty) {

@@ -81,6 +81,10 @@ func spell(r provider.Request) (provider.Body, error) {
 		return provider.Body{}, err
 	}
 	out, _ := line("system %q", r.System)
+	if r.Effort != provider.EffortDefault {
+		p, _ := line("effort %s", r.Effort)
+		out = append(out, p...)
+	}
 	for _, t := range r.Tools {
 		p, _ := line("tool %s", t.Name)
 		out = append(out, p...)
