@@ -6,15 +6,21 @@
 // [delivery.Profile]. A model takes a kind of content only on evidence:
 //
 //	the user's binding > an answered or refused request > a probe >
-//	the exact catalogue record > what the server says of itself > unknown
+//	the exact catalogue record > the vendor's documentation > unknown
+//
+// What a server says of itself ([Queries], [Read], [Said]) may withhold a kind
+// that stands lower than a probe, narrow a limit and fill in a window; it never
+// enables a kind. [WireOf] says how a server wants its protocol spelled, and
+// [RunnerAddress] names a program that is asked instead of a server.
 //
 // Invariants: a name that looks like a vision model is no evidence, and neither
-// is another endpoint's record of the same model; a server's own words may
-// withhold a kind and never enable it; what a protocol has no form for is never
-// enabled by anything; limits only narrow, except for the user's own, which
-// win. Model names are matched by their beginning for two things alone, the
-// price of a picture and the place of pictures in tool results, where a wrong
-// guess costs accuracy or a hoisted picture, never a lost one.
+// is another endpoint's record of the same model; what a protocol has no form for
+// is never enabled by anything; limits only narrow, except for the user's own,
+// which win. Model names are matched by their beginning for four things alone:
+// the price of a picture, the size at which the vendor looks at it, the place of
+// pictures in tool results, and how a request is spelled. There a wrong guess
+// costs accuracy, sharpness or a hoisted picture, never a lost one, and at an
+// address of which nothing is known no sharpness either.
 //
 // The package also keeps the rules by which a probe is judged ([Judge]) and by
 // which a refusal is remembered ([Verdict]). It does no I/O: it neither sends a

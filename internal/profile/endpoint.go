@@ -25,6 +25,12 @@ func Endpoint(kind, baseURL, model string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// RunnerAddress stands for a base URL where a program is asked instead of a
+// server. What is learned of one version says nothing of another.
+func RunnerAddress(command, version string) string {
+	return strings.TrimSpace(command + " " + version)
+}
+
 // address is a base URL in its one spelling, without what may hold a key.
 func address(raw string) string {
 	u, err := url.Parse(strings.TrimSpace(raw))

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -21,17 +22,20 @@ func kindOf(kind string) *kindRow {
 // serverOf is the row of a vendor's own server, nil where there is none.
 func serverOf(kind, baseURL string) *serverRow {
 	host := hostOf(baseURL)
-	if host == "" {
-		return nil
-	}
 	for i := range servers {
-		if servers[i].kind == kind && slices.ContainsFunc(servers[i].hosts, func(h string) bool {
-			return h == host || h[0] == '.' && strings.HasSuffix(host, h)
-		}) {
+		if servers[i].kind == kind && among(host, servers[i].hosts) {
 			return &servers[i]
 		}
 	}
 	return nil
+}
+
+// among reports whether a host is one of hosts. One that begins with a dot or a
+// hyphen stands for every name that ends in it.
+func among(host string, hosts []string) bool {
+	return host != "" && slices.ContainsFunc(hosts, func(h string) bool {
+		return h == host || (h[0] == '.' || h[0] == '-') && strings.HasSuffix(host, h)
+	})
 }
 
 // limit fills in everything that is not a capability: the protocol's row, then
@@ -41,20 +45,27 @@ func (e *evidence) limit(p *delivery.Profile) {
 	p.ImageLimits, p.AudioLimits, p.DocumentLimits = k.images, k.audio, k.documents
 	p.MaxRequest, p.Placement = k.request, k.place
 	bare := bareModel(k.kind, e.binding.Model)
-	p.Tokens = priceOf(bare, k.tokens)
-	if e.catalogue == nil {
-		p.Tokens = k.tokens
-	}
+	p.Tokens = k.tokens
 	e.limitByServer(p)
+	if f := familyOf(bare); f != nil && e.catalogue != nil {
+		p.Tokens = cmp.Or(f.tokens, k.tokens)
+		// At an address of which nothing is known any model may bear any name,
+		// and a wrong guess would cost sharpness.
+		if e.exact || e.server != nil {
+			p.ImageLimits.Fit = f.fit
+		}
+	}
 	for i := range places {
 		if r := &places[i]; r.kind == k.kind && named(bare, r.models) {
 			p.Placement.HoistResults = !r.native
 			p.ImageLimits.ResultMIMEs = r.types
+			p.ImageLimits.MaxCount = least(p.ImageLimits.MaxCount, r.count)
 		}
 	}
 	if e.exact {
 		limitByRecord(p, &e.record)
 	}
+	e.limitBySaid(p)
 	e.limitByUser(p)
 
 	// The tables are shared; what leaves this package is the caller's own.
@@ -81,8 +92,13 @@ func (e *evidence) limitByServer(p *delivery.Profile) {
 	if s.pages > 0 {
 		p.DocumentLimits.MaxPages = s.pages
 	}
+	p.MaxMedia = s.media
+	for _, l := range []*delivery.Limits{&p.ImageLimits, &p.AudioLimits, &p.DocumentLimits} {
+		l.MaxBytes = least(l.MaxBytes, s.file)
+	}
 	if s.small.context > 0 && e.record.ContextWindow <= s.small.context {
 		p.ImageLimits.MaxCount = least(p.ImageLimits.MaxCount, s.small.count)
+		p.MaxMedia = least(p.MaxMedia, s.small.count)
 		p.DocumentLimits.MaxPages = least(p.DocumentLimits.MaxPages, s.small.pages)
 	}
 }
@@ -106,10 +122,41 @@ func limitByRecord(p *delivery.Profile, r *Record) {
 	}
 }
 
+// limitBySaid narrows to what the server says of itself, and takes from it the
+// windows that nothing exact is known of.
+func (e *evidence) limitBySaid(p *delivery.Profile) {
+	s := e.said
+	l := &p.ImageLimits
+	l.MaxCount, l.MaxBytes = least(l.MaxCount, s.MaxImages), least(l.MaxBytes, int64(s.ImageBytes))
+	if types := both(l.MIMEs, s.MIMEs); len(types) > 0 {
+		l.MIMEs = types
+	}
+	if types := both(l.ResultMIMEs, s.MIMEs); len(types) > 0 {
+		l.ResultMIMEs = types
+	}
+	if p.Output == 0 {
+		p.Output = max(s.Output, 0)
+	}
+	switch {
+	case p.Context > 0:
+	case e.kind.window == 0 || e.server != nil:
+		p.Context = cmp.Or(max(s.Window, 0), max(s.Context, 0))
+	case s.Window > 0:
+		p.Context = s.Window
+	case s.Context > 0:
+		p.Context = min(s.Context, e.kind.windowMost)
+	case e.catalogue != nil:
+		p.Context = e.kind.window
+	}
+}
+
 func (e *evidence) limitByUser(p *delivery.Profile) {
 	u := &e.binding.Limits
 	if u.Images > 0 {
 		p.ImageLimits.MaxCount = u.Images
+		if p.MaxMedia > 0 {
+			p.MaxMedia = max(p.MaxMedia, u.Images)
+		}
 	}
 	if u.ImageEdge > 0 {
 		p.ImageLimits.MaxEdge = u.ImageEdge

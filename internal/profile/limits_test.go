@@ -26,7 +26,10 @@ type bounds struct {
 	ManyEdge   int
 	Pages      int
 	Request    int64
+	Media      int
+	Documented int64 // the most bytes of a document
 	Hoist      bool
+	Sound      bool // recordings are hoisted
 	TextErrors bool
 	Bridge     bool
 	Documents  delivery.Answer
@@ -36,7 +39,8 @@ func boundsOf(p delivery.Profile) bounds {
 	return bounds{
 		MIMEs: p.ImageLimits.MIMEs, Edge: p.ImageLimits.MaxEdge, Bytes: p.ImageLimits.MaxBytes, Encoded: p.ImageLimits.MaxEncoded,
 		Count: p.ImageLimits.MaxCount, Many: p.ImageLimits.ManyCount, ManyEdge: p.ImageLimits.ManyEdge,
-		Pages: p.DocumentLimits.MaxPages, Request: p.MaxRequest, Hoist: p.Placement.HoistResults,
+		Pages: p.DocumentLimits.MaxPages, Request: p.MaxRequest, Media: p.MaxMedia, Documented: p.DocumentLimits.MaxBytes,
+		Hoist: p.Placement.HoistResults, Sound: p.Placement.HoistAudio,
 		TextErrors: p.Placement.TextErrors, Bridge: p.Placement.Bridge, Documents: p.Documents.Answer,
 	}
 }
@@ -69,9 +73,27 @@ func TestLimitsByServer(t *testing.T) {
 		})},
 		{"openai-chat", "https://mine.openai.azure.com/openai/v1", with(unknown, func(b *bounds) { b.MIMEs = webFour })},
 		{"openai-chat", "https://openai.azure.com/openai/v1", unknown},
+		{"openai-chat", "https://mine.services.ai.azure.com/openai/v1", with(unknown, func(b *bounds) { b.MIMEs = webFour })},
+		{"openai-responses", "https://mine.cognitiveservices.azure.com/openai/v1", with(unknown, func(b *bounds) { b.MIMEs = webFour })},
+		{"openai-chat", "https://integrate.api.nvidia.com/v1", with(unknown, func(b *bounds) { b.Count = 1 })},
+		{"openai-chat", "https://api.xiaomimimo.com/v1", unknown},
+		{"openai-chat", "https://token-plan-ams.xiaomimimo.com/v1", unknown},
+		{"openai-chat", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", unknown},
+		{"openai-chat", "https://api.deepinfra.com/v1/openai", unknown},
+		{"openai-chat", "https://models.github.ai/inference", unknown},
+		{"openai-responses", "https://api.x.ai/v1", with(unknown, func(b *bounds) { b.Bytes = 10 << 20 })},
+		{"openai-responses", "https://api.deepseek.com/v1", with(unknown, func(b *bounds) { b.Request = 48 << 20 })},
+		{"openai-responses", "https://api.individual.githubcopilot.com", with(unknown, func(b *bounds) { b.Count = 10 })},
+		{"anthropic", "https://api.individual.githubcopilot.com", with(unknown, func(b *bounds) {
+			b.Encoded, b.Count, b.Pages = 5_242_880, 10, 100
+		})},
+		{"anthropic", "https://api.deepseek.com/anthropic", with(unknown, func(b *bounds) {
+			b.Encoded, b.Count, b.Pages, b.Request = 5_242_880, 100, 100, 48<<20
+		})},
+		{"anthropic", "http://127.0.0.1:1234", with(unknown, func(b *bounds) { b.Encoded, b.Count, b.Pages = 5_242_880, 100, 100 })},
 		{"openai-chat", "https://openrouter.ai/api/v1", with(unknown, func(b *bounds) { b.MIMEs = webFour })},
 		{"openai-chat", "https://api.mistral.ai/v1", with(unknown, func(b *bounds) {
-			b.Edge, b.Bytes, b.Count, b.Hoist, b.Bridge = 8000, 10_000_000, 8, false, true
+			b.Edge, b.Bytes, b.Count, b.Hoist, b.Sound, b.Bridge = 8000, 10_000_000, 8, false, true, true
 		})},
 		{"openai-chat", "https://api.scaleway.ai/v1", with(unknown, func(b *bounds) { b.Bridge = true })},
 		{"openai-chat", "https://api.groq.com/openai/v1", with(unknown, func(b *bounds) {
@@ -92,15 +114,29 @@ func TestLimitsByServer(t *testing.T) {
 		{"anthropic", "https://proxy.example.com", with(unknown, func(b *bounds) { b.Encoded, b.Count, b.Pages = 5_242_880, 100, 100 })},
 		{"anthropic", "https://api.anthropic.com", bounds{
 			MIMEs: webFour, Edge: 8000, Encoded: 10_000_000, Count: 100, Many: 20, ManyEdge: 2000, Pages: 100, Request: 32_000_000,
-			TextErrors: true, Documents: delivery.Yes,
+			Media: 100, TextErrors: true, Documents: delivery.Yes,
 		}},
 		{"bedrock-converse", "https://bedrock-runtime.us-east-1.amazonaws.com", bounds{
-			MIMEs: webFour, Edge: 8000, Bytes: 3_750_000, Count: 20, Request: 20_000_000, Hoist: true, TextErrors: true,
+			MIMEs: webFour, Edge: 8000, Bytes: 3_750_000, Count: 20, Request: 20_000_000, Documented: 4_500_000, Hoist: true, Sound: true,
+			TextErrors: true,
 		}},
 		{"gemini", "https://generativelanguage.googleapis.com/v1beta", bounds{
 			MIMEs: []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}, Edge: 2000, Bytes: 3_750_000, Count: 3600,
-			Request: 20 << 20, Hoist: true,
+			Request: 20 << 20, Hoist: true, Sound: true,
 		}},
+		{"gemini", "https://europe-west1-aiplatform.googleapis.com/v1/projects/p/locations/l/publishers/google", bounds{
+			MIMEs: []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}, Edge: 2000, Bytes: 3_750_000, Count: 3600,
+			Request: 20 << 20, Media: 3000, Documented: 7_000_000, Hoist: true, Sound: true,
+		}},
+		{"cli-claude", "claude 2.1.332", bounds{
+			MIMEs: webFour, Edge: 2000, Bytes: 3_750_000, Encoded: 5_242_880, Count: 100, Pages: 100, Request: 20_000_000,
+		}},
+		{"cli-codex", "codex 0.171.0", bounds{MIMEs: pngJPEG, Edge: 2000, Bytes: 3_750_000, Request: 20_000_000, Documents: delivery.No}},
+		{"cli-gemini", "gemini 0.61.0", bounds{
+			MIMEs: []string{"image/png", "image/jpeg", "image/webp"}, Edge: 2000, Bytes: 3_750_000, Request: 20_000_000,
+			Documented: 20_000_000,
+		}},
+		{"cli-custom", "my-agent", bounds{MIMEs: pngJPEG, Edge: 2000, Bytes: 3_750_000, Request: 20_000_000, Documents: delivery.No}},
 		{"ollama", "http://127.0.0.1:11434", bounds{MIMEs: pngJPEG, Edge: 2000, Bytes: 3_750_000, Request: 20_000_000, Documents: delivery.No}},
 	}
 	for _, tt := range tests {
@@ -180,13 +216,13 @@ func TestRecordNarrows(t *testing.T) {
 	big := profile.Build(profile.Binding{Kind: "anthropic", BaseURL: "https://api.anthropic.com", Model: "claude-opus-5"}, nil, now)
 	want = bounds{
 		MIMEs: webFour, Edge: 2000, Encoded: 4_718_592, Count: 600, Many: 20, ManyEdge: 2000, Pages: 600, Request: 32_000_000,
-		TextErrors: true, Documents: delivery.Yes,
+		Media: 600, TextErrors: true, Documents: delivery.Yes,
 	}
 	if diff := cmp.Diff(want, boundsOf(big)); diff != "" || big.Context != 1_000_000 || big.Output != 128_000 {
 		t.Errorf("context %d, output %d (-want +got):\n%s", big.Context, big.Output, diff)
 	}
 	lesser := profile.Build(profile.Binding{Kind: "anthropic", BaseURL: "https://api.anthropic.com", Model: "claude-haiku-4-5"}, nil, now)
-	if lesser.ImageLimits.MaxCount != 100 || lesser.DocumentLimits.MaxPages != 100 {
+	if lesser.ImageLimits.MaxCount != 100 || lesser.MaxMedia != 100 || lesser.DocumentLimits.MaxPages != 100 {
 		t.Errorf("a window of 200,000 tokens: %d pictures, %d pages", lesser.ImageLimits.MaxCount, lesser.DocumentLimits.MaxPages)
 	}
 }
@@ -324,6 +360,10 @@ func TestPrices(t *testing.T) {
 		{"openai-chat", "my-gpt-4o", 2000, 2000, delivery.DefaultPictureTokens},
 		{"anthropic", "claude-opus-4-6", 2000, 2000, 1568},
 		{"anthropic", "claude-opus-4-8", 2000, 2000, 4784},
+		{"openai-chat", "anthropic/claude-opus-4.6", 2000, 2000, 1568},
+		{"openai-chat", "anthropic/claude-opus-4.8", 2000, 2000, 4784},
+		{"openai-chat", "anthropic/claude-sonnet-4.5", 2000, 2000, 1568},
+		{"ollama", "llama-3.2-vision:11b", 2000, 2000, 768},
 		{"anthropic", "claude-sonnet-5-5", 1920, 1080, 2691},
 		{"anthropic", "unheard-of", 2000, 2000, 4784},
 		{"bedrock-converse", "us.anthropic.claude-sonnet-4-20250514-v1:0", 2000, 2000, 1568},

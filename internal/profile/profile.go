@@ -32,6 +32,8 @@ type Binding struct {
 	Limits Overrides
 	// Offline: this is the built-in stand-in for a model, whatever Kind is.
 	Offline bool
+	// Said is what the server said of this model, zero for nothing.
+	Said Said
 }
 
 // Overrides are the user's own limits. They win over all that is known. Zero
@@ -121,6 +123,10 @@ func build(c *Catalogue, b *Binding, learned []Fact, now time.Time) delivery.Pro
 		kind = kindOffline
 	}
 	e := evidence{binding: b, facts: learned, now: now, kind: kindOf(kind)}
+	if kind != kindOffline && b.Said.counts(now) {
+		e.said = b.Said
+		e.facts = slices.Concat(b.Said.Facts(now), learned)
+	}
 	if kind != kindOffline {
 		e.catalogue = c
 		e.record, e.exact = c.Lookup(kind, b.BaseURL, b.Model)
@@ -151,6 +157,7 @@ var siblings = map[string]string{kindChat: kindResponses, kindResponses: kindCha
 type evidence struct {
 	binding   *Binding
 	facts     []Fact
+	said      Said
 	now       time.Time
 	catalogue *Catalogue // nil for the built-in stand-in
 	record    Record
@@ -181,17 +188,57 @@ func (e *evidence) images() delivery.Capability {
 		if e.record.Image {
 			a = delivery.Yes
 		}
-		return delivery.Capability{Answer: a, Evidence: delivery.EvidenceCatalogue, Detail: e.catalogue.Meta().sentence()}
+		return e.unlessDenied(content.KindImage, delivery.Capability{
+			Answer: a, Evidence: delivery.EvidenceCatalogue, Detail: e.catalogue.Meta().sentence(),
+		})
+	}
+	if c := e.documented(func(r *documentedRow) delivery.Answer { return r.images }); c.Answer != delivery.Unknown {
+		return e.unlessDenied(content.KindImage, c)
 	}
 	return e.unsettled(content.KindImage)
 }
 
+// unlessDenied lets the server withhold what others say that it takes: it may
+// have been started without the part that sees.
+func (e *evidence) unlessDenied(k content.Kind, c delivery.Capability) delivery.Capability {
+	if c.Answer != delivery.Yes {
+		return c
+	}
+	f := e.best(k, func(f *Fact) bool { return f.Evidence == delivery.EvidenceServer && f.counts(e.now) })
+	if f == nil || f.Answer != delivery.No {
+		return c
+	}
+	return delivery.Capability{
+		Answer: delivery.No, Evidence: delivery.EvidenceServer,
+		Detail: f.sentence() + "; against it stands " + c.Detail,
+	}
+}
+
+// documented is what the vendor's documentation says of the model.
+func (e *evidence) documented(about func(*documentedRow) delivery.Answer) delivery.Capability {
+	if e.catalogue == nil || !secure(e.binding.BaseURL) {
+		return delivery.Capability{}
+	}
+	host, bare := hostOf(e.binding.BaseURL), bareModel(e.kind.kind, e.binding.Model)
+	for i := range documented {
+		r := &documented[i]
+		if r.kind == e.binding.Kind && among(host, r.hosts) && about(r) != delivery.Unknown &&
+			(slices.Contains(r.models, e.binding.Model) || named(bare, r.older)) {
+			return delivery.Capability{
+				Answer: about(r), Evidence: delivery.EvidenceCatalogue, Detail: "the vendor's documentation, read on " + readOn,
+			}
+		}
+	}
+	return delivery.Capability{}
+}
+
 func (e *evidence) audio() delivery.Capability {
-	return e.native(content.KindAudio, "audio/", e.kind.audio.MIMEs, delivery.Capability{})
+	vendor := e.documented(func(r *documentedRow) delivery.Answer { return r.audio })
+	return e.native(content.KindAudio, "audio/", e.kind.audio.MIMEs, vendor)
 }
 
 func (e *evidence) documents(images delivery.Capability) delivery.Capability {
-	var vendor delivery.Capability
+	vendor := e.documented(func(r *documentedRow) delivery.Answer { return r.documents })
 	if e.server != nil && e.server.pdfWithPictures && images.Answer == delivery.Yes && secure(e.binding.BaseURL) {
 		vendor = delivery.Capability{
 			Answer: delivery.Yes, Evidence: delivery.EvidenceCatalogue,
@@ -223,7 +270,7 @@ func (e *evidence) native(k content.Kind, family string, spelled []string, vendo
 	case e.catalogue == nil:
 		return builtIn
 	case vendor.Answer != delivery.Unknown:
-		return vendor
+		return e.unlessDenied(k, vendor)
 	}
 	return e.unsettled(k)
 }

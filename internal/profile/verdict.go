@@ -29,6 +29,11 @@ const (
 	LifeRefusedType = 24 * time.Hour
 )
 
+// smallestContext is the least learned context window, in tokens, that is
+// believed: below it a number in an error was about something else, and no prompt
+// would be left.
+const smallestContext = 512
+
 // Verdict is what one endpoint showed about one blob or one media type. Where
 // Digest is zero, it is about MIME; a refused MIME may be a family, "image/*".
 type Verdict struct {
@@ -100,6 +105,9 @@ func Facts(verdicts []Verdict, limits map[string]int64, now time.Time) delivery.
 	}
 	f.MaxRequest, f.MaxBytes = max(limits[delivery.LimitRequest], 0), max(limits[delivery.LimitBytes], 0)
 	f.MaxEdge, f.MaxCount = small(limits[delivery.LimitEdge]), small(limits[delivery.LimitCount])
+	if c := small(limits[delivery.LimitContext]); c >= smallestContext {
+		f.Context = c
+	}
 	return f
 }
 

@@ -49,14 +49,14 @@ func TestFacts(t *testing.T) {
 }
 
 func TestLearnedLimits(t *testing.T) {
-	limits := map[string]int64{delivery.LimitBytes: 1, delivery.LimitEdge: 2, delivery.LimitCount: 3, delivery.LimitRequest: 4}
+	limits := map[string]int64{delivery.LimitBytes: 1, delivery.LimitEdge: 2, delivery.LimitCount: 3, delivery.LimitRequest: 4, delivery.LimitContext: 8192}
 	got := profile.Facts(nil, limits, now)
-	want := delivery.Facts{MaxBytes: 1, MaxEdge: 2, MaxCount: 3, MaxRequest: 4}
+	want := delivery.Facts{MaxBytes: 1, MaxEdge: 2, MaxCount: 3, MaxRequest: 4, Context: 8192}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%v (-want +got):\n%s", limits, diff)
 	}
 	wild := map[string]int64{
-		delivery.LimitRequest: -1, delivery.LimitBytes: math.MinInt64, delivery.LimitEdge: math.MaxInt64, delivery.LimitCount: -5, "?": 1,
+		delivery.LimitRequest: -1, delivery.LimitBytes: math.MinInt64, delivery.LimitEdge: math.MaxInt64, delivery.LimitCount: -5, delivery.LimitContext: 8, "?": 1,
 	}
 	want = delivery.Facts{MaxEdge: math.MaxInt32}
 	if diff := cmp.Diff(want, profile.Facts(nil, wild, now)); diff != "" {
