@@ -10,8 +10,7 @@
 //
 // What a server says of itself ([Queries], [Read], [Said]) may withhold a kind
 // that stands lower than a probe, narrow a limit and fill in a window; it never
-// enables a kind. [WireOf] says how a server wants its protocol spelled, and
-// [RunnerAddress] names a program that is asked instead of a server.
+// enables a kind. [WireOf] says how a server wants its protocol spelled.
 //
 // Invariants: a name that looks like a vision model is no evidence, and neither
 // is another endpoint's record of the same model; what a protocol has no form for

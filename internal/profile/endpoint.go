@@ -13,22 +13,23 @@ import (
 // spellings of one address (case of scheme and host, the default port, slashes
 // at the end) are one endpoint. User, query and fragment do not count: they may
 // hold a key, and changing a key changes no model.
+//
+// Where kind is that of a runner, the program stands for the address: its command
+// and whatever tells one version of it from another. It counts as it is written.
 func Endpoint(kind, baseURL, model string) string {
 	h := sha256.New()
 	var size [8]byte
-	for _, part := range [...]string{kind, address(baseURL), model} {
+	where := baseURL
+	if !strings.HasPrefix(kind, "cli-") {
+		where = address(baseURL)
+	}
+	for _, part := range [...]string{kind, where, model} {
 		// The length before each part keeps ("a", "bc") and ("ab", "c") apart.
 		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
 		h.Write(size[:])
 		h.Write([]byte(part))
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// RunnerAddress stands for a base URL where a program is asked instead of a
-// server. What is learned of one version says nothing of another.
-func RunnerAddress(command, version string) string {
-	return strings.TrimSpace(command + " " + version)
 }
 
 // address is a base URL in its one spelling, without what may hold a key.

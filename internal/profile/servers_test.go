@@ -92,7 +92,7 @@ func TestDocumented(t *testing.T) {
 // too old is told as what the program says of itself.
 func TestRunners(t *testing.T) {
 	for _, kind := range []string{"cli-claude", "cli-codex", "cli-gemini", "cli-custom"} {
-		b := profile.Binding{Kind: kind, BaseURL: profile.RunnerAddress("/usr/bin/agent", "1.2.3"), Model: "claude-opus-5"}
+		b := profile.Binding{Kind: kind, BaseURL: "/usr/bin/agent 1.2.3", Model: "claude-opus-5"}
 		p := profile.Build(b, nil, now)
 		if p.Images.Answer != delivery.Unknown || p.Path != kind {
 			t.Errorf("%s: %+v", kind, p.Images)
@@ -123,18 +123,19 @@ func TestRunners(t *testing.T) {
 			t.Errorf("%s: documents %+v, audio %+v", kind, p.Documents, p.Audio)
 		}
 	}
-	one := profile.Endpoint("cli-claude", profile.RunnerAddress(`C:\bin\claude.exe`, "2.1.240"), "opus")
+	const program = `C:\bin\claude.exe --to http://h/?a=1#b (2.1.240)`
+	one := profile.Endpoint("cli-claude", program, "opus")
 	for _, other := range []string{
-		profile.Endpoint("cli-claude", profile.RunnerAddress(`C:\bin\claude.exe`, "2.1.241"), "opus"),
-		profile.Endpoint("cli-claude", profile.RunnerAddress(`C:\other\claude.exe`, "2.1.240"), "opus"),
-		profile.Endpoint("cli-claude", profile.RunnerAddress(`C:\bin\claude.exe`, "2.1.240"), "haiku"),
-		profile.Endpoint("cli-custom", profile.RunnerAddress(`C:\bin\claude.exe`, "2.1.240"), "opus"),
+		profile.Endpoint("cli-claude", `C:\bin\claude.exe --to http://h/?a=1#b (2.1.241)`, "opus"),
+		profile.Endpoint("cli-claude", `C:\other\claude.exe --to http://h/?a=1#b (2.1.240)`, "opus"),
+		profile.Endpoint("cli-claude", program, "haiku"),
+		profile.Endpoint("cli-custom", program, "opus"),
 	} {
 		if one == other {
 			t.Error("two runners are one endpoint")
 		}
 	}
-	if one != profile.Endpoint("cli-claude", profile.RunnerAddress(`C:\bin\claude.exe`, "2.1.240"), "opus") {
+	if one != profile.Endpoint("cli-claude", program, "opus") {
 		t.Error("one runner is two endpoints")
 	}
 }

@@ -136,8 +136,8 @@ var kinds = [...]kindRow{
 		place:     delivery.Placement{HoistResults: true, HoistAudio: true, MergeRoles: true},
 	},
 	{
-		// Pictures stand in any role; there is no form for documents, and for
-		// sound only since 0.33. 768 tokens a picture is the server's own
+		// Pictures stand in any role, and sound among them since 0.33; there is
+		// no form for documents. 768 tokens a picture is the server's own
 		// reckoning: https://github.com/ollama/ollama/blob/main/docs/api.md
 		//
 		// The window is asked for with each request and is paid for in memory
@@ -145,6 +145,7 @@ var kinds = [...]kindRow{
 		// agent on a small machine; what a model was trained for may be twenty
 		// times what the machine has room for.
 		kind: kindOllama, pictures: pngJPEG, images: common,
+		audio:   delivery.Limits{MIMEs: []string{"audio/wav", "audio/mpeg"}},
 		request: unknownRequest,
 		place:   delivery.Placement{NoReasoning: true},
 		tokens:  delivery.TokenModel{Rule: delivery.TokensFlat, Flat: 768},
