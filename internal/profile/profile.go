@@ -129,7 +129,7 @@ func build(c *Catalogue, b *Binding, learned []Fact, now time.Time) delivery.Pro
 	}
 	if kind != kindOffline {
 		e.catalogue = c
-		e.record, e.exact = c.Lookup(kind, b.BaseURL, b.Model)
+		e.record, e.exact = c.Lookup(kind, addressOf(kind, b.BaseURL), b.Model)
 	}
 	e.server = serverOf(kind, b.BaseURL)
 
@@ -148,6 +148,15 @@ func build(c *Catalogue, b *Binding, learned []Fact, now time.Time) delivery.Pro
 	p.Documents = e.documents(p.Images)
 	e.limit(&p)
 	return p
+}
+
+// addressOf is the address under which the catalogue has a server. No address
+// stands for that of AWS, where the catalogue has all regions in one.
+func addressOf(kind, baseURL string) string {
+	if kind == kindConverse && baseURL == "" {
+		return "https://bedrock-runtime.us-east-1.amazonaws.com"
+	}
+	return baseURL
 }
 
 // siblings are two protocols of one endpoint.

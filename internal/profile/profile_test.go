@@ -177,6 +177,9 @@ func TestRecordsAreExact(t *testing.T) {
 		{"openai-chat", "https://api.deepseek.com", "deepseek-v4-pro", delivery.No},
 		{"openai-chat", "http://localhost:8080/v1", "deepseek-flash", delivery.Unknown},
 		{"bedrock-converse", "https://bedrock-runtime.eu-west-1.amazonaws.com", "amazon.nova-lite-v1:0", delivery.Yes},
+		{"bedrock-converse", "", "amazon.nova-lite-v1:0", delivery.Yes},
+		{"bedrock-converse", "http://localhost:4566", "amazon.nova-lite-v1:0", delivery.Unknown},
+		{"anthropic", "", "claude-opus-5", delivery.Unknown},
 	}
 	for _, tt := range tests {
 		got := profile.Build(profile.Binding{Kind: tt.kind, BaseURL: tt.url, Model: tt.model}, nil, now).Images

@@ -99,7 +99,7 @@ func wireOf(c *Catalogue, kind, baseURL, model string) Wire {
 	if kind == kindOffline {
 		return w
 	}
-	if r, ok := c.Lookup(kind, baseURL, model); ok {
+	if r, ok := c.Lookup(kind, addressOf(kind, baseURL), model); ok {
 		w.record(&r)
 		if kind == kindAnthropic && r.MaxOutput > 0 {
 			w.MaxOutput = r.MaxOutput
