@@ -267,6 +267,8 @@ func TestNoCredentials(t *testing.T) {
 		"nothing":         {"", bedrock.Config{Region: "us-east-1"}, "none in the default profile", "aws sso login"},
 		"no region":       {"", bedrock.Config{}, "no AWS region", "providers.aws.region"},
 		"bad region":      {"", bedrock.Config{Region: "evil.com/x"}, "region", "us-east-1"},
+		"bad region, too": {"", bedrock.Config{Region: "us-east-1.evil.com"}, "region", "us-east-1"},
+		"short region":    {"", bedrock.Config{Region: "east-1"}, "region", "us-east-1"},
 		"no such profile": {"", bedrock.Config{Region: "us-east-1", Profile: "gone"}, `no profile "gone"`, "list-profiles"},
 		"no such AWS_PROFILE": {
 			"", bedrock.Config{Region: "us-east-1", Env: env("AWS_PROFILE", "gone", "AWS_EC2_METADATA_DISABLED", "true")}, `no profile "gone"`, "list-profiles",

@@ -3,6 +3,7 @@ package bedrock_test
 import (
 	"crypto/sha1"
 	"encoding/hex"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"tote/internal/delivery"
+	"tote/internal/provider"
 	"tote/internal/provider/bedrock"
 	"tote/internal/provider/providertest"
 )
@@ -140,6 +142,46 @@ func TestMetadata(t *testing.T) {
 		c := model(options(rec.URL), bedrock.Config{Region: "us-east-1", ConfigFile: file(t, ""), CredentialsFile: file(t, ""), Env: env("AWS_EC2_METADATA_DISABLED", disabled)})
 		if h := listen(t.Context(), t, c, hello(t, c)); h.Err != nil {
 			t.Errorf("%q: %v", disabled, h.Err)
+		}
+	}
+}
+
+// SSO is reached the way the endpoint is: through its proxy, and with its
+// certificates.
+func TestSSOTakesTheSameWay(t *testing.T) {
+	until := time.Now().Add(time.Hour)
+	grant := fmt.Sprintf(`{"roleCredentials":{"accessKeyId":%q,"secretAccessKey":%q,"sessionToken":%q,"expiration":%d}}`, key.ID, key.Secret, key.Token, until.UnixMilli())
+	loggedIn(t, until)
+	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/federation/credentials" {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, grant) // a client that left sees nothing
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		providertest.SignedBy(key, providertest.ConverseText("ok"))(w, r, body)
+	})
+	proxy, secure := httptest.NewServer(answer), httptest.NewTLSServer(answer)
+	t.Cleanup(proxy.Close)
+	t.Cleanup(secure.Close)
+	for name, tt := range map[string]struct {
+		base   string
+		change func(*provider.Options)
+	}{
+		"proxy": {"http://portal.invalid", func(o *provider.Options) { o.Proxy = proxy.URL }},
+		"certificates": {secure.URL, func(o *provider.Options) {
+			o.Proxy, o.CA = "direct", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})
+		}},
+		"transport": {secure.URL, func(o *provider.Options) { o.Transport = secure.Client().Transport }},
+	} {
+		o := options(tt.base)
+		tt.change(&o)
+		c := model(o, bedrock.Config{Profile: "dev", ConfigFile: file(t, ssoProfile(tt.base)), CredentialsFile: file(t, "")})
+		if h := listen(t.Context(), t, c, hello(t, c)); h.Err != nil || h.Text != "ok" {
+			t.Errorf("%s: %v", name, h.Err)
 		}
 	}
 }

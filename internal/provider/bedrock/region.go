@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"tote/internal/delivery"
@@ -34,8 +33,22 @@ func endpoint(region string) string {
 	panic("bedrock: no domain for a region")
 }
 
-// regionForm is what every region looks like; it becomes a part of a host name.
-var regionForm = regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]+$`)
+// regional reports whether s looks like a region, words and a number joined by
+// hyphens: it becomes a part of a host name.
+func regional(s string) bool {
+	words := strings.Split(s, "-")
+	last := len(words) - 1
+	for i, w := range words {
+		low, high := byte('a'), byte('z')
+		if i == last {
+			low, high = '0', '9'
+		}
+		if w == "" || strings.ContainsFunc(w, func(r rune) bool { return r < rune(low) || r > rune(high) }) {
+			return false
+		}
+	}
+	return last >= 2
+}
 
 // region is the region to sign for, and to send to where there is no base URL.
 func (a *account) region(ctx context.Context) (string, error) {
@@ -50,7 +63,7 @@ func (a *account) region(ctx context.Context) (string, error) {
 	switch {
 	case region == "":
 		return "", a.setup(errors.New("no AWS region is set"))
-	case !regionForm.MatchString(region):
+	case !regional(region):
 		return "", a.setup(errors.New("the AWS region that is set has not the form of one"))
 	}
 	return region, nil
@@ -83,7 +96,7 @@ func hostRegion(base string) string {
 	}
 	labels := strings.Split(u.Hostname(), ".")
 	for i, l := range labels[:len(labels)-1] {
-		if (l == "bedrock-runtime" || l == "bedrock-runtime-fips") && regionForm.MatchString(labels[i+1]) {
+		if (l == "bedrock-runtime" || l == "bedrock-runtime-fips") && regional(labels[i+1]) {
 			return labels[i+1]
 		}
 	}
@@ -93,7 +106,7 @@ func hostRegion(base string) string {
 // modelRegion is the region of an ARN, "" for a model's id.
 func modelRegion(model string) string {
 	f := strings.SplitN(model, ":", 5)
-	if len(f) == 5 && f[0] == "arn" && f[2] == "bedrock" && regionForm.MatchString(f[3]) {
+	if len(f) == 5 && f[0] == "arn" && f[2] == "bedrock" && regional(f[3]) {
 		return f[3]
 	}
 	return ""

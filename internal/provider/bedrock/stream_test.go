@@ -30,9 +30,10 @@ type heard struct {
 	Err            *provider.Error
 }
 
-func listen(ctx context.Context, tb testing.TB, p provider.Provider, body provider.Body) heard {
+func listen(ctx context.Context, tb testing.TB, p provider.Provider, body provider.Body) (h heard) {
 	tb.Helper()
-	var h heard
+	var said strings.Builder
+	defer func() { h.Text = said.String() }()
 	finished := 0
 	for ev, err := range p.Stream(ctx, body) {
 		if err != nil {
@@ -46,7 +47,7 @@ func listen(ctx context.Context, tb testing.TB, p provider.Provider, body provid
 		}
 		switch ev := ev.(type) {
 		case provider.TextDelta:
-			h.Text += ev.Text
+			said.WriteString(ev.Text)
 		case provider.ThoughtDelta:
 			h.Thoughts += ev.Text
 		case provider.Thought:
