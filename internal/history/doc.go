@@ -30,6 +30,7 @@
 //	         list of a request is made of the newest before it
 //	endpoint, verdict, evidence, learned   what is known about endpoints;
 //	         verdicts say when they end, learned limits when they were learned
+//	said     what a server said of itself, in the form of the package profile
 //	variant  a cache of what was cut from originals, at most 20,000; its blobs
 //	         are no references, what is lost is cut again
 //

@@ -121,6 +121,7 @@ func (db *DB) ForgetEndpoint(ctx context.Context, endpoint string) error {
 	return db.onEndpoint(ctx, "forget an endpoint", endpoint, func(tx *sql.Tx, ep int64) error {
 		for _, q := range []string{
 			"DELETE FROM verdict WHERE endpoint = ?", "DELETE FROM evidence WHERE endpoint = ?", "DELETE FROM learned WHERE endpoint = ?",
+			"DELETE FROM said WHERE endpoint = ?",
 		} {
 			if _, err := tx.ExecContext(ctx, q, ep); err != nil {
 				return err

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -49,6 +50,25 @@ func Unsynced(ctx context.Context, db *DB) error {
 		}
 	}
 	return nil
+}
+
+// MakeFirst makes the file path a database of the first version, with a session
+// "s" in it.
+func MakeFirst(ctx context.Context, path string) error {
+	text, err := migrations.ReadFile("migrations/0001_initial.sql")
+	if err != nil {
+		return err
+	}
+	pool, err := sql.Open("sqlite", dsn(path, "FULL"))
+	if err != nil {
+		return err
+	}
+	_, err = pool.ExecContext(ctx, string(text)+`
+		INSERT INTO session (id, parent, title, cwd, agent, dirs, created, updated, generation) VALUES ('s', '', 'old', '/w', 'a', '[]', 1, 1, 1);
+		INSERT INTO endpoint (name) VALUES ('e');
+		INSERT INTO learned (endpoint, name, value) VALUES (1, 'max_request', 900000);
+		PRAGMA user_version = 1`)
+	return errors.Join(err, pool.Close())
 }
 
 // Checkpoint moves the journal into the file.

@@ -147,23 +147,42 @@ func TestWhatWasLearnedOutlivesTheProcess(t *testing.T) {
 	}
 }
 
-// A database of before keeps everything but the limits, which had no time.
+// A database of the first version keeps everything but the limits, which had no
+// time.
 func TestUpgradeFromTheFirstVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
+	must(t, history.MakeFirst(t.Context(), path))
 	db := openAt(t, path)
-	s := newSession(t, db)
-	fill(t, db, s, 3)
-	must(t, db.SaveLimit(t.Context(), "e", delivery.LimitRequest, 900_000))
-	for _, q := range []string{"DROP TABLE variant", "ALTER TABLE learned DROP COLUMN at", "PRAGMA user_version = 1"} {
-		must(t, history.Exec(t.Context(), db, q))
+	s, err := db.Session(t.Context(), "s")
+	if s.Title != "old" || err != nil {
+		t.Errorf("session %+v, %v", s, err)
 	}
-	again := openAt(t, path)
-	turns, err := again.Load(t.Context(), s)
-	if len(turns) != 3 || err != nil {
-		t.Errorf("%d turns, %v", len(turns), err)
-	}
-	if got, err := again.Limits(t.Context(), "e"); len(got) != 0 || err != nil {
+	if got, err := db.Limits(t.Context(), "e"); len(got) != 0 || err != nil {
 		t.Errorf("limits: %v, %v", got, err)
 	}
-	must(t, again.SaveVariant(t.Context(), contenttest.Digest(1), "k", variant(2)))
+	must(t, db.SaveLimit(t.Context(), "e", delivery.LimitRequest, 800_000))
+	if got, err := db.Limits(t.Context(), "e"); got[delivery.LimitRequest] != 800_000 || err != nil {
+		t.Errorf("limits: %v, %v", got, err)
+	}
+	must(t, db.SaveVariant(t.Context(), contenttest.Digest(1), "k", variant(2)))
+	fill(t, db, "s", 2)
+}
+
+// What a server said of itself outlives the process, and goes with its endpoint.
+func TestSaid(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	db := openAt(t, path)
+	must(t, db.SaveSaid(t.Context(), "e", []byte(`{"old":1}`)))
+	must(t, db.SaveSaid(t.Context(), "e", []byte(`{"new":1}`)))
+	again := openAt(t, path)
+	if got, err := again.Said(t.Context(), "e"); string(got) != `{"new":1}` || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+	if got, err := again.Said(t.Context(), "f"); got != nil || err != nil {
+		t.Errorf("of another: %s, %v", got, err)
+	}
+	must(t, again.ForgetEndpoint(t.Context(), "e"))
+	if got, err := db.Said(t.Context(), "e"); got != nil || err != nil {
+		t.Errorf("of one that was forgotten: %s, %v", got, err)
+	}
 }
