@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -36,6 +37,8 @@ type App struct {
 	store      *store.Store
 	db         *history.DB
 	workspaces map[string]*Workspace
+	// asked says when servers were last asked about themselves, by endpoint.
+	asked map[string]time.Time
 }
 
 // Open finds the home. It touches no file.
@@ -46,6 +49,14 @@ func Open(o Options) (*App, error) {
 		return nil, err
 	}
 	return &App{o: o, dirs: dirs, trust: config.TrustFile(dirs, o.Now), workspaces: map[string]*Workspace{}}, nil
+}
+
+// env is the environment that the configuration refers to.
+func (a *App) env() func(string) string {
+	if a.o.Config.Env != nil {
+		return a.o.Config.Env
+	}
+	return os.Getenv
 }
 
 // Dirs returns the folders of the home.

@@ -5,24 +5,16 @@ import (
 	"fmt"
 	"os"
 	"sort"
+	"time"
 
 	"tote/internal/agent"
 	"tote/internal/config"
 	"tote/internal/delivery"
 	"tote/internal/profile"
-	"tote/internal/provider"
-	"tote/internal/provider/offline"
-	"tote/internal/provider/openai"
 )
 
 // offlineAgent is the built-in agent, which always exists.
 const offlineAgent = "offline"
-
-// built is a provider that was made of one piece of configuration.
-type built struct {
-	provider provider.Provider
-	binding  profile.Binding
-}
 
 // Model implements agent.Models.
 func (w *Workspace) Model(ctx context.Context, name string) (agent.Model, error) {
@@ -33,78 +25,48 @@ func (w *Workspace) Model(ctx context.Context, name string) (agent.Model, error)
 	if err != nil {
 		return agent.Model{}, err
 	}
-	b, err := w.build(&cfg, a)
+	b, p, err := w.bind(&cfg, a)
 	if err != nil {
 		return agent.Model{}, err
 	}
 	now := w.app.o.Now()
-	endpoint := profile.Endpoint(b.binding.Kind, b.binding.BaseURL, b.binding.Model)
-	rows, err := w.db.Evidence(ctx, endpoint)
+	built, due, err := w.profileOf(ctx, b, now)
 	if err != nil {
 		return agent.Model{}, fmt.Errorf("read what is known about %s: %w", a.Name, err)
+	}
+	path, err := w.path(p, a, b, built.Context)
+	if err != nil {
+		return agent.Model{}, err
+	}
+	return agent.Model{
+		Name: a.Name, Provider: path, Profile: built, ProbeDue: due, Effort: effort(a.Effort), Fallbacks: a.Fallbacks,
+	}, nil
+}
+
+// profileOf puts together what is known of an endpoint: the tables, what it
+// taught, and what it says of itself. due reports whether a probe would be new.
+func (w *Workspace) profileOf(ctx context.Context, b profile.Binding, now time.Time) (p delivery.Profile, due bool, err error) {
+	endpoint := profile.Endpoint(b.Kind, b.BaseURL, b.Model)
+	rows, err := w.db.Evidence(ctx, endpoint)
+	if err != nil {
+		return p, false, err
 	}
 	facts := make([]profile.Fact, 0, len(rows))
 	for _, r := range rows {
 		facts = append(facts, profile.Fact{Kind: r.Kind, Answer: r.Answer, Evidence: r.Evidence, Detail: r.Detail, At: r.At})
 	}
-	return agent.Model{
-		Name: a.Name, Provider: b.provider, Profile: profile.Build(b.binding, facts, now),
-		ProbeDue: !profile.ProbedRecently(facts, now), Fallbacks: a.Fallbacks,
-	}, nil
-}
-
-// build makes the provider of an agent, once for each reading of the
-// configuration.
-func (w *Workspace) build(cfg *config.Config, a config.Agent) (built, error) {
-	w.mu.Lock()
-	b, ok := w.providers[a.Name]
-	w.mu.Unlock()
-	if ok {
-		return b, nil
+	if b.Said, err = w.said(ctx, endpoint); err != nil {
+		return p, false, err
 	}
-	if a.Runner != "" {
-		return built{}, fmt.Errorf("agent %q: running %s is not part of this version; choose an agent with a provider", a.Name, a.Runner)
-	}
-	p, err := cfg.Provider(a.Provider)
+	limits, err := w.db.Limits(ctx, endpoint)
 	if err != nil {
-		return built{}, err
+		return p, false, err
 	}
-	b = built{binding: binding(p, a)}
-	switch p.Kind {
-	case config.KindOffline:
-		b.binding.BaseURL, b.binding.Offline = offline.BaseURL, true
-		b.provider = offline.New(offline.Options{Name: p.Name, Model: a.Model, Faults: faults(p.Faults)})
-	case config.KindOpenAIChat:
-		if b.provider, err = w.app.chat(p, a); err != nil {
-			return built{}, err
-		}
-	case config.KindOpenAIResponses, config.KindAnthropic, config.KindBedrockConverse, config.KindGemini, config.KindOllama:
-		return built{}, fmt.Errorf("agent %q: providers of kind %s are not part of this version; use openai-chat, which %s servers often speak too", a.Name, p.Kind, p.Name)
-	default:
-		return built{}, fmt.Errorf("agent %q: unknown provider kind %q", a.Name, p.Kind)
+	p = profile.Build(b, facts, now)
+	if limits[agent.LimitHoist] > 0 {
+		p.Placement.HoistResults = true
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.providers == nil {
-		w.providers = map[string]built{}
-	}
-	w.providers[a.Name] = b
-	return b, nil
-}
-
-func (a *App) chat(p config.Provider, m config.Agent) (provider.Provider, error) {
-	headers, err := p.HeaderValues(a.o.Config.Env)
-	if err != nil {
-		return nil, err
-	}
-	from := ""
-	if n := p.KeyName(); n != "" {
-		from = "$" + n
-	}
-	return openai.New(provider.Options{
-		Name: p.Name, BaseURL: p.BaseURL, Key: func() (string, error) { return p.Key(a.o.Config.Env) }, KeyFrom: from,
-		Headers: headers, UserAgent: "tote/" + a.o.Version, Now: a.o.Now,
-	}, openai.Config{Model: m.Model}), nil
+	return p, !profile.ProbedRecently(facts, now), nil
 }
 
 func binding(p config.Provider, a config.Agent) profile.Binding {

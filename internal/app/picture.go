@@ -4,45 +4,46 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"tote/internal/content"
 	"tote/internal/delivery"
+	"tote/internal/history"
 	"tote/internal/imaging"
 	"tote/internal/ingest"
 	"tote/internal/profile"
 	"tote/internal/store"
 )
 
-// cutter cuts variants of stored pictures and remembers which it has cut: the
-// same picture within the same bounds is the same blob.
+// cutter cuts variants of stored pictures, each once: the same picture within the
+// same bounds is the same blob, also for the next process.
 type cutter struct {
 	store *store.Store
+	db    *history.DB
 
 	mu  sync.Mutex
 	cut map[cutKey]content.Blob
 }
 
+// cutKey names a variant.
 type cutKey struct {
-	original  content.Digest
-	maxEdge   int
-	maxPixels int64
-	maxBytes  int64
-	mimes     string
+	original content.Digest
+	bounds   string
 }
 
-// remembered bounds the memory; a variant that was forgotten is cut again to
-// the same bytes.
+// remembered bounds the memory; a variant that was forgotten is looked up again.
 const remembered = 4096
 
 // Cut implements agent.Cutter.
 func (c *cutter) Cut(ctx context.Context, original content.Blob, b delivery.Bounds) (content.Blob, error) {
-	key := cutKey{original.Digest, b.MaxEdge, b.MaxPixels, b.MaxBytes, strings.Join(b.MIMEs, " ")}
-	c.mu.Lock()
-	v, ok := c.cut[key]
-	c.mu.Unlock()
-	if ok && c.store.Check(v.Digest) == nil {
+	if b.MaxEdge == 0 || b.MaxEdge > imaging.Default.MaxEdge {
+		b.MaxEdge = imaging.Default.MaxEdge
+	}
+	if b.MaxBytes == 0 || b.MaxBytes > imaging.Default.MaxBytes {
+		b.MaxBytes = imaging.Default.MaxBytes
+	}
+	key := cutKey{original.Digest, b.Key()}
+	if v, ok := c.find(ctx, key); ok {
 		return v, nil
 	}
 	data, err := c.store.ReadAll(original.Digest, ingest.DefaultLimit)
@@ -50,11 +51,8 @@ func (c *cutter) Cut(ctx context.Context, original content.Blob, b delivery.Boun
 		return content.Blob{}, err
 	}
 	bounds := imaging.Bounds{MaxEdge: b.MaxEdge, MaxPixels: b.MaxPixels, MaxBytes: b.MaxBytes, MIMEs: slices.Clone(b.MIMEs)}
-	if bounds.MaxEdge == 0 || bounds.MaxEdge > imaging.Default.MaxEdge {
-		bounds.MaxEdge = imaging.Default.MaxEdge
-	}
-	if bounds.MaxBytes == 0 || bounds.MaxBytes > imaging.Default.MaxBytes {
-		bounds.MaxBytes = imaging.Default.MaxBytes
+	if !b.Fit.IsZero() {
+		bounds.Fit = b.Fit.Size
 	}
 	r, err := imaging.Prepare(ctx, data, bounds)
 	if err != nil {
@@ -64,14 +62,36 @@ func (c *cutter) Cut(ctx context.Context, original content.Blob, b delivery.Boun
 	if err != nil {
 		return content.Blob{}, err
 	}
-	v = content.Blob{Digest: digest, MIME: r.MIME, Size: int64(len(r.Data)), Width: r.Width, Height: r.Height}
+	v := content.Blob{Digest: digest, MIME: r.MIME, Size: int64(len(r.Data)), Width: r.Width, Height: r.Height}
+	c.keep(key, v)
+	// A cache that cannot be written costs time later and nothing now.
+	_ = c.db.SaveVariant(ctx, original.Digest, key.bounds, v)
+	return v, nil
+}
+
+// find looks a variant up that is still there.
+func (c *cutter) find(ctx context.Context, key cutKey) (content.Blob, bool) {
+	c.mu.Lock()
+	v, ok := c.cut[key]
+	c.mu.Unlock()
+	if ok && c.store.Check(v.Digest) == nil {
+		return v, true
+	}
+	v, ok, err := c.db.Variant(ctx, key.original, key.bounds)
+	if err != nil || !ok || c.store.Check(v.Digest) != nil {
+		return content.Blob{}, false
+	}
+	c.keep(key, v)
+	return v, true
+}
+
+func (c *cutter) keep(key cutKey, v content.Blob) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.cut == nil || len(c.cut) >= remembered {
 		c.cut = map[cutKey]content.Blob{}
 	}
 	c.cut[key] = v
-	return v, nil
 }
 
 // prober draws and judges the test picture.

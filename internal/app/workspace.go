@@ -16,6 +16,7 @@ import (
 	"tote/internal/history"
 	"tote/internal/ingest"
 	"tote/internal/permission"
+	"tote/internal/provider"
 	"tote/internal/store"
 	"tote/internal/tool"
 )
@@ -33,8 +34,9 @@ type Workspace struct {
 	rules  permission.Rules
 	// broken is the stamp of files that could not be read; they are not
 	// complained about twice.
-	broken    config.Stamp
-	providers map[string]built
+	broken config.Stamp
+	// paths are those that were made since the configuration was read.
+	paths map[pathKey]provider.Provider
 }
 
 // Workspace returns the workspace of a folder, and builds it where it is new.
@@ -77,8 +79,8 @@ func (a *App) wire(w *Workspace, st *store.Store, db *history.DB) (*agent.Agent,
 	in := ingest.New(st, ingest.Options{Limit: int64(cfg.Limits.AttachmentBytes), Home: home, StripMetadata: cfg.Privacy.StripMetadata})
 	rec := records{db: db, now: a.o.Now}
 	return agent.New(agent.Options{
-		Inlet: inlet{in: in, store: st}, Store: st, Cutter: &cutter{store: st}, Stager: &scratch{dir: a.dirs.Scratch, store: st},
-		Sessions: rec, Turns: rec, Lanes: rec, Endpoints: rec, Models: w, Prober: prober{}, Tools: tools,
+		Inlet: inlet{in: in, store: st}, Store: st, Cutter: &cutter{store: st, db: db}, Stager: &scratch{dir: a.dirs.Scratch, store: st},
+		Sessions: rec, Turns: rec, Lanes: rec, Endpoints: rec, Models: w, Prober: prober{}, Describer: w, Tools: tools,
 		Lock:      a.LockSession,
 		Forbidden: []string{a.dirs.Config, a.dirs.Data, a.dirs.Cache, a.dirs.Scratch}, Policy: w.policy,
 		Now: a.o.Now, NewID: func() string { return newID(a.o.Now()) }, Rand: randomNumber,
@@ -128,7 +130,7 @@ func (w *Workspace) load() (config.Loaded, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.loaded, w.rules, w.providers = l, rules, map[string]built{}
+	w.loaded, w.rules, w.paths = l, rules, map[pathKey]provider.Provider{}
 	return l, nil
 }
 

@@ -27,6 +27,11 @@ const (
 	profileGen    = "internal/profile/gen"
 	provider      = "internal/provider"
 	openai        = "internal/provider/openai"
+	anthropic     = "internal/provider/anthropic"
+	gemini        = "internal/provider/gemini"
+	ollama        = "internal/provider/ollama"
+	bedrock       = "internal/provider/bedrock"
+	cli           = "internal/provider/cli"
 	offline       = "internal/provider/offline"
 	tool          = "internal/tool"
 	history       = "internal/history"
@@ -43,7 +48,7 @@ const (
 // core is every package below the wiring.
 var core = []string{
 	content, delivery, permission, store, imaging, document, audio, ingest, profile, provider, openai, offline,
-	tool, history, agent, config,
+	anthropic, gemini, ollama, bedrock, cli, tool, history, agent, config,
 }
 
 var table = []pkg{
@@ -59,6 +64,11 @@ var table = []pkg{
 	{path: profileGen, imports: []string{profile}, why: "a program for maintainers that writes the catalogue in the format of profile"},
 	{path: provider, imports: []string{content, delivery}},
 	{path: openai, imports: []string{content, delivery, provider}},
+	{path: anthropic, imports: []string{content, delivery, provider}},
+	{path: gemini, imports: []string{content, delivery, provider}},
+	{path: ollama, imports: []string{content, delivery, provider}},
+	{path: bedrock, imports: []string{content, delivery, provider}},
+	{path: cli, imports: []string{content, delivery, provider}, why: "programs that speak for a model, in the place of a wire"},
 	{path: offline, imports: []string{content, delivery, provider, openai, imaging}, why: "it stands in for a model, is spoken to over the wire of openai, and truly decodes the pictures it is sent"},
 	{path: tool, imports: []string{content, permission}, why: "tools return sources; the agent ingests them"},
 	{path: history, imports: []string{content, delivery}},
@@ -105,9 +115,9 @@ var confined = []struct {
 }{
 	{"database/sql", []string{history}, "one package owns the database"},
 	{"modernc.org/sqlite/", []string{history}, "one package owns the database"},
-	{"net/http", []string{provider, openai, offline, profile, ingest, tool, app}, "requests leave through provider, a link the user allowed through ingest or a tool, and questions to a server through profile"},
-	{"net", []string{provider, openai, offline, profile, ingest, tool, app}, "as net/http; a surface speaks over the streams it is given"},
-	{"os/exec", []string{tool, document, app, cmdTote, profileGen}, "programs are started where permission was asked"},
+	{"net/http", []string{provider, openai, bedrock, offline, profile, ingest, tool, app}, "requests leave through provider, a link the user allowed through ingest or a tool, and questions to a server through profile"},
+	{"net", []string{provider, openai, bedrock, offline, profile, ingest, tool, app}, "as net/http; a surface speaks over the streams it is given"},
+	{"os/exec", []string{tool, document, cli, bedrock, app, cmdTote, profileGen}, "programs are started where permission was asked"},
 	{"image", []string{imaging, offline, document}, "pictures are decoded behind the limits of imaging"},
 	{"image/png", []string{imaging, document}, "pictures are decoded behind the limits of imaging"},
 	{"image/jpeg", []string{imaging, document}, "pictures are decoded behind the limits of imaging"},
