@@ -127,9 +127,14 @@ func FuzzAppendString(f *testing.F) {
 
 // No body makes the classifier panic, and no message is unfit for people.
 func FuzzRejection(f *testing.F) {
-	for _, r := range rejections {
-		f.Add(r.status, []byte(r.body))
+	for _, list := range [][]rejection{rejections, aboutMedia, aboutSize} {
+		for _, r := range list {
+			f.Add(r.status, []byte(r.body))
+		}
 	}
+	f.Add(400, []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"))
+	f.Add(400, []byte("\x78\x9c\x03\x00\x00\x00\x00\x01"))
+	f.Add(502, []byte("<!DOCTYPE html0000000<title\xbf0>"))
 	f.Add(200, []byte(`{"error":{"message":{"error":{"message":"{\"error\":\"x\"}"}},"code":429}}`))
 	f.Fuzz(func(t *testing.T, status int, body []byte) {
 		e := provider.Rejection(status, body)
@@ -140,7 +145,7 @@ func FuzzRejection(f *testing.F) {
 			t.Errorf("a message of %d runes: %q", n, e.Message)
 		}
 		l := e.Failure.Learned
-		if l.MaxBytes < 0 || l.MaxCount < 0 || l.MaxEdge < 0 || l.MaxRequest < 0 {
+		if l.MaxBytes < 0 || l.MaxCount < 0 || l.MaxEdge < 0 || l.MaxRequest < 0 || l.Context < 0 {
 			t.Errorf("learned %+v", l)
 		}
 	})

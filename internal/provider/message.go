@@ -136,7 +136,7 @@ func isHTML(body []byte) bool {
 
 // htmlTitle reduces a page to its title.
 func htmlTitle(body []byte) string {
-	low := bytes.ToLower(body)
+	low := lowerASCII(body)
 	i := bytes.Index(low, []byte("<title"))
 	if i >= 0 {
 		if j := bytes.IndexByte(low[i:], '>'); j >= 0 {
@@ -149,4 +149,16 @@ func htmlTitle(body []byte) string {
 		}
 	}
 	return "an HTML page"
+}
+
+// lowerASCII is b in lower case as far as it is ASCII. It keeps every byte at its
+// place, which the rules of Unicode do not.
+func lowerASCII(b []byte) []byte {
+	out := bytes.Clone(b)
+	for i, c := range out {
+		if c >= 'A' && c <= 'Z' {
+			out[i] = c + 'a' - 'A'
+		}
+	}
+	return out
 }
