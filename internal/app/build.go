@@ -121,7 +121,7 @@ func (a *App) reach(p config.Provider, x profile.Wire) (provider.Options, error)
 func chatConfig(a config.Agent, x profile.Wire) openai.Config {
 	c := openai.Config{
 		Model: a.Model, Detail: x.Detail, System: x.SystemRole, NoSeed: x.NoSeed, NoStreamOptions: x.NoStreamOptions,
-		EffortForm: openai.EffortForm(x.Effort), EffortWords: x.EffortWords, ThoughtAlways: x.ThoughtAlways,
+		EffortForm: openai.EffortForm(x.Effort), EffortWords: x.EffortWords, ThoughtAlways: x.ThoughtAlways, CachePoints: x.CachePoints,
 		PictureHeaders: x.PictureHeaders, Extra: raw(x.Extra),
 	}
 	if x.MaxField == "max_tokens" {
@@ -140,7 +140,7 @@ func responsesConfig(a config.Agent, x profile.Wire) openai.ResponsesConfig {
 func anthropicConfig(p config.Provider, a config.Agent, x profile.Wire) anthropic.Config {
 	c := anthropic.Config{
 		Model: a.Model, Version: string(p.APIVersion), MaxOutput: x.MaxOutput, NoCache: !x.CachePoints,
-		AllowEmptySignature: x.EmptySignatures,
+		NoToolCache: x.NoToolCache, AllowEmptySignature: x.EmptySignatures, PictureHeaders: x.PictureHeaders,
 	}
 	if n := p.Limits.OutputTokens; n > 0 {
 		c.MaxOutput = n
@@ -170,7 +170,10 @@ func geminiConfig(a config.Agent, x profile.Wire) gemini.Config {
 
 func (a *App) bedrockConfig(p config.Provider, m config.Agent, x profile.Wire) bedrock.Config {
 	c := bedrock.Config{Model: m.Model, Region: p.Region, Profile: p.AWSProfile, ResultStatus: x.ResultStatus, Env: a.env()}
-	if x.CachePoints {
+	switch {
+	case x.CachePoints && x.NoToolCache:
+		c.CachePoints = bedrock.CacheNoTools
+	case x.CachePoints:
 		c.CachePoints = bedrock.CacheAll
 	}
 	switch x.Effort {
@@ -178,6 +181,10 @@ func (a *App) bedrockConfig(p config.Provider, m config.Agent, x profile.Wire) b
 		c.Thinking = bedrock.ThinkingBudget
 	case profile.EffortAdaptive:
 		c.Thinking = bedrock.ThinkingAdaptive
+	case profile.EffortNova:
+		c.Thinking = bedrock.ThinkingNova
+	case profile.EffortField:
+		c.Thinking = bedrock.ThinkingEffort
 	}
 	return c
 }

@@ -241,6 +241,17 @@ func (p Prompt) Len() int { return len(p.messages) }
 // Media lists the media parts in order. The slice is the prompt's own.
 func (p Prompt) Media() []Sent { return p.media }
 
+// Pictures returns how many of the media parts are pictures.
+func (p Prompt) Pictures() int {
+	n := 0
+	for _, m := range p.media {
+		if m.Kind == content.KindImage {
+			n++
+		}
+	}
+	return n
+}
+
 // Fresh returns how many media parts this endpoint has not proven to accept.
 func (p Prompt) Fresh() int {
 	n := 0

@@ -135,7 +135,7 @@ var queries = [...]queryRow{
 
 	// "capabilities": https://docs.anthropic.com/en/api/models
 	{kinds: []string{kindAnthropic}, hosts: []string{"api.anthropic.com"}, name: askModel, method: "GET", path: "v1/models/{model}"},
-	{kinds: []string{kindAnthropic}, hosts: copilotHosts, name: askModels, method: "GET", path: "models"},
+	{kinds: []string{kindAnthropic}, hosts: copilotHosts, name: AskModels, method: "GET", path: "models"},
 	{kinds: []string{kindAnthropic}, name: askModel, method: "GET", path: "v1/models/{model}"},
 
 	// https://openrouter.ai/docs/api-reference/list-available-models and
@@ -144,7 +144,7 @@ var queries = [...]queryRow{
 	{
 		kinds: []string{kindChat, kindResponses},
 		hosts: append([]string{"openrouter.ai", "api.mistral.ai", "api.groq.com", "api.together.ai", "api.together.xyz"}, copilotHosts...),
-		name:  askModels, method: "GET", path: "models",
+		name:  AskModels, method: "GET", path: "models",
 	},
 
 	// Servers of one's own. LM Studio: https://lmstudio.ai/docs/developer/rest
@@ -152,7 +152,7 @@ var queries = [...]queryRow{
 	// https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md;
 	// vLLM's list holds the window it runs with:
 	// https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
-	{kinds: []string{kindChat, kindResponses}, name: askModels, method: "GET", path: "models"},
+	{kinds: []string{kindChat, kindResponses}, name: AskModels, method: "GET", path: "models"},
 	{kinds: ownKinds, name: askProps, method: "GET", path: "props", root: true},
 	{kinds: ownKinds, name: askStudio, method: "GET", path: "api/v1/models", root: true},
 	{kinds: ownKinds, name: askOldStudio, method: "GET", path: "api/v0/models", root: true},
@@ -162,11 +162,14 @@ var queries = [...]queryRow{
 // ownKinds are the protocols that servers of one's own speak besides their own.
 var ownKinds = []string{kindChat, kindResponses, kindAnthropic}
 
-// The names of questions.
+// AskModels is the name of the question for a list of models, which every server
+// that speaks OpenAI's protocols answers. One that does not knows no other.
+const AskModels = "models"
+
+// The names of other questions.
 const (
 	askShow      = "api/show"
 	askModel     = "models/MODEL"
-	askModels    = "models"
 	askProps     = "props"
 	askStudio    = "api/v1/models"
 	askOldStudio = "api/v0/models"

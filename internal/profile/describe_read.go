@@ -30,7 +30,7 @@ func Read(q Query, answer []byte) (Said, bool) {
 		if entry, ok := object(v); ok && isModel(entry, q.Model) {
 			s = readEntry(entry)
 		}
-	case askModels, askStudio, askOldStudio:
+	case AskModels, askStudio, askOldStudio:
 		for _, entry := range entries(v, q.Model) {
 			s = s.With(readEntry(entry))
 			if q.Name == askOldStudio {

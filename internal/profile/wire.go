@@ -36,8 +36,9 @@ type Wire struct {
 	EffortWords map[string]string
 	// NoSeed, NoStreamOptions and NoStore leave out what is refused.
 	NoSeed, NoStreamOptions, NoStore bool
-	// CachePoints: marks for the prompt cache are understood.
-	CachePoints bool
+	// CachePoints: marks for the prompt cache are understood. NoToolCache: not
+	// behind tools.
+	CachePoints, NoToolCache bool
 	// NoCallIDs: calls and results have no ids.
 	NoCallIDs bool
 	// CallSignatures: calls of earlier turns must carry their signatures.
@@ -66,6 +67,8 @@ const (
 	EffortAdaptive = "adaptive" // Claude decides, told an effort
 	EffortLevel    = "level"    // a word: Gemini since 3
 	EffortThink    = "think"    // Ollama
+	EffortNova     = "nova"     // Nova since 2
+	EffortField    = "field"    // OpenAI's models on Bedrock
 )
 
 // wireSet changes a Wire. A word that is "" leaves what there is, clearWord
@@ -73,8 +76,8 @@ const (
 type wireSet struct {
 	keyHeader, version, maxField, systemRole, detail, effort, compression string
 
-	noSeed, noStreamOptions, noStore, cachePoints, noCallIDs, callSignatures, resultStatus Tri
-	noEncrypted, emptySignatures, thoughtAlways                                            Tri
+	noSeed, noStreamOptions, noStore, cachePoints, noToolCache, noCallIDs, callSignatures, resultStatus Tri
+	noEncrypted, emptySignatures, thoughtAlways                                                         Tri
 
 	maxOutput             int
 	pictureHeaders, extra map[string]string
@@ -184,6 +187,7 @@ func (s *wireSet) apply(w *Wire) {
 		{&w.NoStreamOptions, s.noStreamOptions},
 		{&w.NoStore, s.noStore},
 		{&w.CachePoints, s.cachePoints},
+		{&w.NoToolCache, s.noToolCache},
 		{&w.NoCallIDs, s.noCallIDs},
 		{&w.CallSignatures, s.callSignatures},
 		{&w.ResultStatus, s.resultStatus},

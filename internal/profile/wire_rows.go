@@ -1,5 +1,7 @@
 package profile
 
+import "slices"
+
 // This file is data: how servers want their protocols spelled. Each row names its
 // source, all read on the day readOn. Where none is named, the row is the
 // protocol's own description, which servers.go and tables.go cite.
@@ -139,8 +141,12 @@ var wires = [...]wireRow{
 	{kinds: bothClaude, models: []string{"claude-3-haiku", "claude-3-opus", "claude-3-sonnet", "claude-3-5"}, set: wireSet{effort: EffortNone}},
 	{kinds: bothClaude, models: adaptiveClaude, set: wireSet{effort: EffortAdaptive}},
 	// https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
-	{kinds: []string{kindConverse}, models: append([]string{"nova-"}, budgetClaude...), set: wireSet{cachePoints: TriYes}},
-	{kinds: []string{kindConverse}, models: adaptiveClaude, set: wireSet{cachePoints: TriYes}},
+	{kinds: []string{kindConverse}, models: append(slices.Clone(adaptiveClaude), budgetClaude...), set: wireSet{cachePoints: TriYes}},
+	{kinds: []string{kindConverse}, models: []string{"nova-"}, set: wireSet{cachePoints: TriYes, noToolCache: TriYes}},
+	// https://docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html and
+	// https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-openai.html
+	{kinds: []string{kindConverse}, models: []string{"nova-2-"}, set: wireSet{effort: EffortNova}},
+	{kinds: []string{kindConverse}, models: []string{"gpt-oss-"}, set: wireSet{effort: EffortField}},
 	// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html
 	{kinds: []string{kindConverse}, models: []string{"claude-", "nova-"}, set: wireSet{resultStatus: TriYes}},
 }
@@ -155,7 +161,7 @@ var quirkSets = [...]quirkRow{
 	{flag: "supportsStore=false", set: wireSet{noStore: TriYes}},
 	{flag: "supportsDeveloperRole=true", set: wireSet{systemRole: "developer"}},
 	{flag: "supportsUsageInStreaming=false", set: wireSet{noStreamOptions: TriYes}},
-	{flag: "supportsCacheControlOnTools=false", set: wireSet{cachePoints: TriNo}},
+	{flag: "supportsCacheControlOnTools=false", set: wireSet{noToolCache: TriYes}},
 	{word: "cacheControlFormat=anthropic", set: wireSet{cachePoints: TriYes}},
 	{flag: "forceAdaptiveThinking=true", set: wireSet{effort: EffortAdaptive}},
 	{flag: "allowEmptySignature=true", set: wireSet{emptySignatures: TriYes}},

@@ -113,8 +113,14 @@ var wireRows = []wireCase{
 		w.Effort, w.CachePoints, w.ResultStatus = "budget", true, true
 	}},
 	{"bedrock-converse", "", "anthropic.claude-3-haiku-v9:0", bedrockWire, func(w *profile.Wire) { w.ResultStatus = true }},
-	{"bedrock-converse", "", "amazon.nova-pro-v9:0", bedrockWire, func(w *profile.Wire) { w.CachePoints, w.ResultStatus = true, true }},
-	{"bedrock-converse", "", "openai.gpt-oss-9", bedrockWire, nil},
+	{"bedrock-converse", "", "amazon.nova-pro-v9:0", bedrockWire, func(w *profile.Wire) {
+		w.CachePoints, w.NoToolCache, w.ResultStatus = true, true, true
+	}},
+	{"bedrock-converse", "", "openai.gpt-oss-9", bedrockWire, func(w *profile.Wire) { w.Effort = "field" }},
+
+	{"bedrock-converse", "", "amazon.nova-2-lite-v9:0", bedrockWire, func(w *profile.Wire) {
+		w.Effort, w.CachePoints, w.NoToolCache, w.ResultStatus = "nova", true, true, true
+	}},
 
 	{"gemini", "https://generativelanguage.googleapis.com/v1beta", "gemini-2.5-made-up", geminiWire, func(w *profile.Wire) { w.Effort = "budget" }},
 	{"gemini", "https://generativelanguage.googleapis.com/v1beta", "gemini-3-made-up", geminiWire, func(w *profile.Wire) {

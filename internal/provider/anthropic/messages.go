@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -42,8 +43,12 @@ type Config struct {
 	MaxOutput int
 	// Thinking is how the model is asked to think.
 	Thinking Thinking
-	// NoCache leaves cache_control out, for servers that do not know it.
-	NoCache bool
+	// NoCache leaves cache_control out, for servers that do not know it, and
+	// NoToolCache on tools alone.
+	NoCache, NoToolCache bool
+	// PictureHeaders are sent with a request that holds a picture anywhere,
+	// history included.
+	PictureHeaders map[string]string
 	// OversizedError asks the server to refuse a picture that it would
 	// otherwise shrink without a word.
 	OversizedError bool
@@ -106,7 +111,7 @@ func (m *Messages) Encode(r provider.Request) (provider.Body, error) {
 	s.Raw(`]}`)
 	body := provider.NewBody(s.Segments(), r.Blobs)
 	body.Expect = r.Expect
-	body.Header = m.header()
+	body.Header = m.header(r.Prompt)
 	return body, nil
 }
 
@@ -118,10 +123,13 @@ func (m *Messages) mark() string {
 	return `,"cache_control":{"type":"ephemeral"}`
 }
 
-func (m *Messages) header() map[string]string {
+func (m *Messages) header(p delivery.Prompt) map[string]string {
 	h := map[string]string{"anthropic-version": m.config.Version}
 	if len(m.config.Betas) > 0 {
 		h["anthropic-beta"] = strings.Join(m.config.Betas, ",")
+	}
+	if p.Pictures() > 0 {
+		maps.Copy(h, m.config.PictureHeaders)
 	}
 	return h
 }
@@ -164,7 +172,7 @@ func (m *Messages) spellTools(s *provider.Spelling, tools []provider.ToolSpec) e
 		}
 		s.Raw(`,"input_schema":`)
 		s.Bytes(schema)
-		if i == len(tools)-1 {
+		if i == len(tools)-1 && !m.config.NoToolCache {
 			s.Raw(m.mark())
 		}
 		s.Raw(`}`)

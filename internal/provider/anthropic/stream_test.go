@@ -454,3 +454,18 @@ func BenchmarkStream(b *testing.B) {
 		}
 	}
 }
+
+// What a server wants said of pictures is said where there is one.
+func TestPictureHeaders(t *testing.T) {
+	var blobs providertest.Blobs
+	m := anthropic.New(provider.Options{BaseURL: "http://127.0.0.1:1"}, anthropic.Config{Model: "m", PictureHeaders: map[string]string{"X-Vision": "true"}})
+	for want, msg := range map[string]content.Message{
+		"":     providertest.User(content.Text{Handle: "text-1", Body: "hello"}),
+		"true": providertest.User(providertest.Picture("image-1.png", blobs.Put([]byte("png"), "image/png"), 3, 2)),
+	} {
+		body, err := m.Encode(provider.Request{Prompt: providertest.Settle(t, providertest.Profile(anthropic.Path), &blobs, msg), Blobs: &blobs})
+		if err != nil || body.Header["X-Vision"] != want {
+			t.Errorf("%q, %v, want %q", body.Header["X-Vision"], err, want)
+		}
+	}
+}

@@ -32,10 +32,14 @@ func New(o provider.Options, c Config) *Chat {
 // Encode implements [provider.Provider].
 func (c *Chat) Encode(r provider.Request) (provider.Body, error) {
 	encoder := chatEncoder{detail: c.config.Detail, by: c.by, thoughtAlways: c.config.ThoughtAlways}
+	if c.config.CachePoints {
+		encoder.marks = &chatMarks{}
+	}
 	rendered, err := delivery.Render(r.Prompt, encoder)
 	if err != nil {
 		return provider.Body{}, fmt.Errorf("encode chat request: %w", err)
 	}
+	encoder.marks.mark(rendered)
 	var s provider.Spelling
 	if err := c.spellHead(&s, r); err != nil {
 		return provider.Body{}, fmt.Errorf("encode chat request: %w", err)
@@ -50,7 +54,11 @@ func (c *Chat) Encode(r provider.Request) (provider.Body, error) {
 		s.Raw(`{"role":`)
 		s.String(role)
 		s.Raw(`,"content":`)
-		s.String(r.System)
+		if c.config.CachePoints {
+			spellArray(&s, []piece{{form: formText, text: r.System}}, 0)
+		} else {
+			s.String(r.System)
+		}
 		s.Raw(`}`)
 		sep = ","
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"tote/internal/content"
 	"tote/internal/delivery"
 	"tote/internal/provider"
 )
@@ -55,6 +54,9 @@ type Config struct {
 	// empty one where there is no thinking: DeepSeek's thinking models refuse
 	// a tool call without it.
 	ThoughtAlways bool
+	// CachePoints marks the system prompt and the last two messages of the user
+	// for the prompt cache, on servers that pass such marks on to Claude.
+	CachePoints bool
 	// PictureHeaders are sent with a request that holds a picture anywhere,
 	// history included.
 	PictureHeaders map[string]string
@@ -66,19 +68,10 @@ type Config struct {
 // pictureHeader returns the headers for a prompt: a copy of them when it holds
 // a picture, nil when not.
 func pictureHeader(p delivery.Prompt, headers map[string]string) map[string]string {
-	if len(headers) == 0 || !holdsPicture(p) {
+	if len(headers) == 0 || p.Pictures() == 0 {
 		return nil
 	}
 	return maps.Clone(headers)
-}
-
-func holdsPicture(p delivery.Prompt) bool {
-	for _, m := range p.Media() {
-		if m.Kind == content.KindImage {
-			return true
-		}
-	}
-	return false
 }
 
 // spellExtra adds the further members of a body, sorted by name. Those of the

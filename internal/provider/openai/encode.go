@@ -42,6 +42,8 @@ type chatEncoder struct {
 	by string
 	// thoughtAlways: an assistant message without thinking says so.
 	thoughtAlways bool
+	// marks collects where the cache may be marked, nil where it may not.
+	marks *chatMarks
 }
 
 var _ delivery.Encoder[piece] = chatEncoder{}
@@ -189,7 +191,7 @@ func (chatEncoder) ToolResult(r content.ToolResult, parts []piece) (piece, error
 	if allText(parts) {
 		s.String(joinText(parts))
 	} else {
-		spellArray(&s, parts)
+		spellArray(&s, parts, -1)
 	}
 	s.Raw(`}`)
 	return piece{form: formResult, segments: s.Segments()}, nil
@@ -197,6 +199,7 @@ func (chatEncoder) ToolResult(r content.ToolResult, parts []piece) (piece, error
 
 // Message implements [delivery.Encoder].
 func (e chatEncoder) Message(role content.Role, parts []piece) ([]delivery.Segment, error) {
+	e.marks.next(role, parts)
 	var s provider.Spelling
 	switch role {
 	case content.RoleUser:
@@ -206,7 +209,7 @@ func (e chatEncoder) Message(role content.Role, parts []piece) ([]delivery.Segme
 			}
 		}
 		s.Raw(`{"role":"user","content":`)
-		spellArray(&s, parts)
+		spellArray(&s, parts, -1)
 		s.Raw(`}`)
 	case content.RoleAssistant:
 		if err := e.assistant(&s, parts); err != nil {
@@ -314,12 +317,13 @@ func joinText(parts []piece) string {
 	return strings.Join(texts, "\n")
 }
 
-// spellArray spells the array form of content. No text part is empty: servers
-// refuse that.
-func spellArray(s *provider.Spelling, parts []piece) {
+// spellArray spells the array form of content, with a mark for the cache in the
+// text part at index marked, -1 for none. No text part is empty: servers refuse
+// that.
+func spellArray(s *provider.Spelling, parts []piece, marked int) {
 	s.Raw(`[`)
 	sep := ""
-	for _, p := range parts {
+	for i, p := range parts {
 		if p.form == formText && p.text == "" {
 			continue
 		}
@@ -328,6 +332,9 @@ func spellArray(s *provider.Spelling, parts []piece) {
 		if p.form == formText {
 			s.Raw(`{"type":"text","text":`)
 			s.String(p.text)
+			if i == marked {
+				s.Raw(cacheMark)
+			}
 			s.Raw(`}`)
 			continue
 		}

@@ -69,6 +69,18 @@ var goldens = map[string]goldenCase{
 			return []content.Message{providertest.User(text("text-1", "look"), picture(b, "image-1.png", "PNG one"), picture(b, "image-2.png", "PNG two"))}
 		},
 	},
+	"cache": {
+		note:    "The system prompt and the last two messages of the user are marked for the cache, in their last text.",
+		config:  openai.Config{CachePoints: true},
+		request: provider.Request{System: "Be brief."},
+		messages: func(b *providertest.Blobs) []content.Message {
+			return []content.Message{
+				providertest.User(text("text-1", "first")), providertest.Say(content.Text{Body: "one"}),
+				providertest.User(text("text-2", "look"), picture(b, "image-1.png", "PNG one")), providertest.Say(content.Text{Body: "two"}),
+				providertest.User(text("text-3", "third")),
+			}
+		},
+	},
 	"sound and document": {
 		note: "Sound goes as bare base64, a PDF as a file with a data URI.",
 		messages: func(b *providertest.Blobs) []content.Message {

@@ -92,7 +92,7 @@ func (p *Responses) Encode(r provider.Request) (provider.Body, error) {
 	body := provider.NewBody(s.Segments(), r.Blobs)
 	body.Expect = r.Expect
 	body.Header = pictureHeader(r.Prompt, p.config.PictureHeaders)
-	if holdsPicture(r.Prompt) {
+	if r.Prompt.Pictures() > 0 {
 		body.Attached = compression(p.config.ImageCompression)
 	}
 	return body, nil
