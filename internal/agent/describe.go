@@ -52,6 +52,9 @@ func (t *turn) adopt(m Model) {
 	if t.hoisted {
 		t.model.Profile.Placement.HoistResults = true
 	}
+	if t.s.forgetful {
+		t.model.Profile.Placement.NoReasoning = true
+	}
 }
 
 // mediaKinds are the kinds that a model may or may not take as they are.
@@ -108,8 +111,8 @@ func (t *turn) unproven(plan delivery.Plan) bool {
 		if current == nil {
 			current = handlesOf(t.conversation[t.opened:])
 		}
-		if c.Answer == delivery.Unknown && current[o.Handle] {
-			return true
+		if a, _ := content.AttachmentOf(o.Block()); c.Answer == delivery.Unknown && a.Fault == content.FaultNone && current[o.Handle] {
+			return true // what has a fault is held back whatever the model takes
 		}
 	}
 	return false

@@ -140,6 +140,9 @@ func (t *turn) verdicts(r *request) []Verdict {
 		if m.Kind == content.KindImage && r.tooMany() || r.tooHeavy(m) || r.tooLong(m) {
 			continue
 		}
+		if r.refusal.Class == delivery.ClassForm {
+			continue // the picture is not to blame
+		}
 		delete(t.facts.Proven, m.Blob.Digest)
 		out = append(out, Verdict{Endpoint: endpoint, Digest: m.Blob.Digest, Reason: "refused", Suspects: len(r.suspects), Doubtful: r.refusal.Kind != delivery.FailRefused})
 		switch r.refusal.Class {
@@ -152,7 +155,7 @@ func (t *turn) verdicts(r *request) []Verdict {
 		case delivery.ClassMIME:
 			out = append(out, Verdict{Endpoint: endpoint, MIME: m.Blob.MIME, Reason: "media type not taken", Suspects: len(r.suspects)})
 		case delivery.ClassUnknown, delivery.ClassBytes, delivery.ClassEdge, delivery.ClassCount, delivery.ClassDecode,
-			delivery.ClassPlacement, delivery.ClassBody:
+			delivery.ClassPlacement, delivery.ClassBody, delivery.ClassForm, delivery.ClassReasoning:
 		}
 	}
 	return out

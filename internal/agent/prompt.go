@@ -111,9 +111,10 @@ func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
 		id = s.a.o.NewID()
 	}
 	t := &turn{
-		s: s, id: id, front: p.Front, strict: p.Strict, model: model, policy: s.policy(),
+		s: s, id: id, front: p.Front, strict: p.Strict, policy: s.policy(),
 		stripped: map[content.Handle]bool{}, told: map[content.Handle]bool{},
 	}
+	t.adopt(model)
 	if err := s.a.o.Turns.BeginTurn(ctx, stored.ID, content.Turn{ID: t.id, Messages: []content.Message{message}}); err != nil {
 		return nil, fmt.Errorf("record the prompt: %w", err)
 	}

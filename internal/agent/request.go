@@ -69,6 +69,10 @@ func (t *turn) ask(ctx context.Context) (*answer, error) {
 		if failure == nil {
 			return got, t.answered(ctx, r, ready, got)
 		}
+		if t.unthink(r, got) {
+			step = delivery.StepPlain
+			continue
+		}
 		action := t.next(r)
 		switch action {
 		case delivery.ActAccept:
@@ -239,15 +243,14 @@ func (t *turn) recover(ctx context.Context, r *request, ready settled, action de
 // void withdraws what a failed attempt has said.
 func (t *turn) void(r *request, got *answer, e *provider.Error) {
 	reason := e.Failure.Kind.String()
-	message := ""
 	if got != nil {
-		message, got.withdrawn = got.id, true
+		got.withdrawn = true
 	}
 	r.said = ""
 	if e.Message != "" {
 		r.said = "; it said: " + e.Message
 	}
-	t.front.Voided(Voided{Message: message, Attempt: len(r.attempts) + 1, Reason: reason})
+	t.front.Voided(Voided{Message: idOf(got), Attempt: len(r.attempts) + 1, Reason: reason})
 	switch last := r.attempts[len(r.attempts)-1]; last.Failure.Kind {
 	case delivery.FailDropped:
 		t.notice(delivery.SeverityWarning, "the backend reports that it saw no picture", "sending the same request again")

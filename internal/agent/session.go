@@ -50,6 +50,9 @@ type Session struct {
 	closed   bool
 	permits  map[string]bool
 	lane     lane
+	// forgetful: a backend did not take back a model's thinking, so none is
+	// sent as long as the session is open. Only a turn touches it.
+	forgetful bool
 	// seen is what the disk said of the session when it was last read or
 	// written here. Only a turn touches it.
 	seen Stored

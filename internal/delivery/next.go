@@ -58,6 +58,8 @@ const (
 	ClassDecode          // a picture cannot be decoded
 	ClassPlacement       // pictures may not stand there
 	ClassBody            // the whole request is too large
+	ClassForm            // the request says something wrong about a picture: our mistake
+	ClassReasoning       // a model's own thinking is not taken back
 )
 
 // Learned are the numbers that an error named, 0 for none.

@@ -119,7 +119,7 @@ func (s *settler) assistant(in []content.Part) []content.Part {
 				out = append(out, p)
 			}
 		case content.ToolCall:
-			if p.Path != s.profile.Path { // a signature is for its own path alone
+			if p.Path != s.profile.Path || s.profile.Placement.NoReasoning { // a signature is for its own path alone
 				p.Signature, p.Path = "", ""
 			}
 			out = append(out, p)

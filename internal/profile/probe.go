@@ -67,7 +67,7 @@ func judgeRefusal(f delivery.Failure) delivery.Answer {
 	case delivery.ClassBlind:
 		return delivery.No // whatever the status: servers use 400, 404, 500 and 200
 	case delivery.ClassBytes, delivery.ClassEdge, delivery.ClassCount, delivery.ClassMIME, delivery.ClassDecode,
-		delivery.ClassPlacement, delivery.ClassBody:
+		delivery.ClassPlacement, delivery.ClassBody, delivery.ClassForm, delivery.ClassReasoning:
 		return delivery.Unknown // it looked at the picture, and disliked this one
 	case delivery.ClassUnknown:
 	}

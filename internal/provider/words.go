@@ -19,6 +19,13 @@ type wording struct {
 // the public issue threads and SDKs named at each group (read 2026-11-30).
 // Recovery never needs them: they refine what is told and learned.
 var wordings = [...]wording{
+	// What a model thought is signed or encrypted for one key and model: OpenAI
+	// Responses, Anthropic, Gemini.
+	{[]string{"invalid_encrypted_content"}, delivery.ClassReasoning, nil},
+	{[]string{"encrypted content", "could not be"}, delivery.ClassReasoning, nil},
+	{[]string{"signature", "thinking"}, delivery.ClassReasoning, nil},
+	{[]string{"thought signature"}, delivery.ClassReasoning, nil},
+	{[]string{"thought_signature"}, delivery.ClassReasoning, nil},
 	// OpenRouter (hermes-agent#23411), llama.cpp#15377, vLLM#17092 and #23402
 	{[]string{"no endpoints found that support image input"}, delivery.ClassBlind, nil},
 	{[]string{"image input is not supported"}, delivery.ClassBlind, nil},
@@ -81,13 +88,13 @@ var wordings = [...]wording{
 	{[]string{"must be a base64 encoded image"}, delivery.ClassMIME, nil},
 	// Groq (vercel/ai#2837), Copilot (vscode#292901, openclaw#8666), Z.ai (CodexPlusPlus#1760)
 	{[]string{"content must be a string"}, delivery.ClassBlind, nil},
-	{[]string{"copilot-vision-request"}, delivery.ClassUnknown, nil},
+	{[]string{"copilot-vision-request"}, delivery.ClassForm, nil},
 	{[]string{"image media type not supported"}, delivery.ClassMIME, nil},
 	{[]string{"too many images"}, delivery.ClassCount, countAfter("maximum of ", "maximum is ", "limit of ", "limit is ", "at most ", "up to ", "max ", " > ")},
 	{[]string{"messages.content.type", "['text']"}, delivery.ClassBlind, nil},
 	// Moonshot (kimi-cli#1066), MiniMax (lobehub#17252), Mistral (LibreChat-AI/agents#344)
 	{[]string{"failed to decode image"}, delivery.ClassDecode, nil},
-	{[]string{"invalid image detail"}, delivery.ClassUnknown, nil},
+	{[]string{"invalid image detail"}, delivery.ClassForm, nil},
 	{[]string{"chat content is empty"}, delivery.ClassBlind, nil},
 	{[]string{"unexpected role 'user' after role 'tool'"}, delivery.ClassPlacement, nil},
 	// mlx-lm, pydantic servers, the codex and claude programs
