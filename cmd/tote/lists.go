@@ -77,13 +77,28 @@ func cmdModels(ctx context.Context, e environment, args []string) int {
 	}
 	switch {
 	case len(rest) == 0:
-		for _, o := range ws.Offers() {
-			say(e.stdout, "  $%s is set: --model %s/MODEL uses it (%s)", o.Env, o.Name, o.Kind)
-		}
+		offer(e, ws.Offers(ctx))
 	case len(rows) == 0:
 		say(e.stderr, "the catalogue knows no models at the address of %s; --model %s/MODEL works all the same", rest[0], rest[0])
 	}
 	return headless.ExitAnswered
+}
+
+// offer says what else could be used, and how.
+func offer(e environment, o app.Offers) {
+	for _, x := range o.Keyed {
+		if x.Needs != "" {
+			say(e.stdout, "  $%s is set: providers.%s.%s is missing to use it", x.Env, x.Name, x.Needs)
+			continue
+		}
+		say(e.stdout, "  $%s is set: --model %s/MODEL uses it (%s)", x.Env, x.Name, x.Kind)
+	}
+	for _, x := range o.Local {
+		say(e.stdout, "  something answers at %s, where %s usually does: --model %s/MODEL uses it (%s)", x.BaseURL, x.Name, x.Name, x.Kind)
+	}
+	for _, x := range o.Runners {
+		say(e.stdout, `  %s is installed: "agents": {%q: {"runner": %q}} lets it answer`, x.Agent.Name, x.Agent.Name, x.Agent.Runner)
+	}
 }
 
 func row(c app.Choice) headless.Row {

@@ -11,6 +11,7 @@ import (
 
 	"tote/internal/config"
 	"tote/internal/history"
+	"tote/internal/provider/cli"
 	"tote/internal/store"
 )
 
@@ -102,6 +103,8 @@ func (a *App) open(ctx context.Context) (*store.Store, *history.DB, error) {
 		return nil, nil, err
 	}
 	a.store, a.db = st, db
+	// What cannot be removed now is tried again at the next start.
+	_, _ = cli.Sweep(a.dirs.Scratch)
 	return st, db, nil
 }
 

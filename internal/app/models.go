@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"os"
 	"sort"
 	"time"
 
@@ -183,20 +182,14 @@ func (w *Workspace) DefaultAgent() (string, error) {
 	return a.Name, err
 }
 
-// Offers lists the well-known backends whose key is in the environment.
-func (w *Workspace) Offers() []config.Offer {
-	env := w.app.o.Config.Env
-	if env == nil {
-		env = os.Getenv
-	}
-	return config.Offers(env)
-}
-
-// Probe asks the model of an agent whether it sees pictures, and keeps the
-// answer. What was learned before is dropped first, since the user wants to
+// Probe asks the server of an agent about itself and its model whether it sees
+// pictures, and keeps the answers. What was learned before is dropped first, since the user wants to
 // know anew.
 func (w *Workspace) Probe(ctx context.Context, name string) (delivery.Answer, agent.Model, error) {
 	if err := w.Forget(ctx, name); err != nil {
+		return delivery.Unknown, agent.Model{}, err
+	}
+	if _, err := w.Describe(ctx, name); err != nil && ctx.Err() != nil {
 		return delivery.Unknown, agent.Model{}, err
 	}
 	m, err := w.Model(ctx, name)
@@ -204,6 +197,10 @@ func (w *Workspace) Probe(ctx context.Context, name string) (delivery.Answer, ag
 		return delivery.Unknown, m, err
 	}
 	answer, err := w.agent.Probe(ctx, m)
+	if err != nil {
+		return answer, m, err
+	}
+	m, err = w.Model(ctx, name) // with what is known now
 	return answer, m, err
 }
 
@@ -216,6 +213,7 @@ func (w *Workspace) Forget(ctx context.Context, name string) error {
 	if err := w.db.ForgetEndpoint(ctx, m.Profile.Endpoint); err != nil {
 		return fmt.Errorf("forget what is known about %s: %w", m.Name, err)
 	}
+	w.app.forgetAsked(m.Profile.Endpoint)
 	return nil
 }
 
