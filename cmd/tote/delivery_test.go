@@ -188,12 +188,12 @@ func TestUnknownModelIsProbedOnce(t *testing.T) {
 			if d := out.receipt("image-1.png").str("disposition"); d != c.disposition {
 				t.Errorf("disposition %q, want %q", d, c.disposition)
 			}
-			before := len(prompts(rec))
+			before := len(rec.Requests())
 			if before != 2 {
 				t.Errorf("%d requests, want a probe and the turn", before)
 			}
 			r.tote("run", "--json", "-a", "a.png", "again?").want(0)
-			if n := len(prompts(rec)) - before; n != 1 {
+			if n := len(rec.Requests()) - before; n != 1 {
 				t.Errorf("%d requests in the second turn: probed again", n)
 			}
 		})

@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	p "tote/internal/provider/providertest"
 )
 
 // rig is a home, a working folder and the program, in this process.
@@ -164,16 +161,4 @@ func (o output) session() string {
 		o.t.Fatalf("%d session lines in\n%s\n%s", len(l), o.stdout, o.stderr)
 	}
 	return l[0].str("id")
-}
-
-// prompts are the requests to a model, without the questions to the server about
-// itself.
-func prompts(rec *p.Recorder) []p.Request {
-	var out []p.Request
-	for _, r := range rec.Requests() {
-		if r.Method == http.MethodPost && strings.HasSuffix(r.Path, "/chat/completions") {
-			out = append(out, r)
-		}
-	}
-	return out
 }

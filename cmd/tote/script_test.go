@@ -145,9 +145,9 @@ func reply(ts *testscript.TestScript, s string) p.Reply {
 	return nil
 }
 
-// requests N: so many requests came, questions to the server about itself left out.
+// requests N: so many requests came.
 func requests(ts *testscript.TestScript, _ bool, args []string) {
-	if got := strconv.Itoa(len(prompts(recorder(ts)))); got != args[0] {
+	if got := strconv.Itoa(len(recorder(ts).Requests())); got != args[0] {
 		ts.Fatalf("%s requests came, want %s", got, args[0])
 	}
 }

@@ -23,7 +23,9 @@ type Request struct {
 type Reply func(w http.ResponseWriter, r *http.Request, body []byte)
 
 // Recorder is a server on loopback that keeps every request and answers from a
-// script. When the script is used up its last reply is given again.
+// script. When the script is used up its last reply is given again. What is not
+// posted is a question to the server about itself: it knows no such thing, and
+// does not count it.
 type Recorder struct {
 	// URL is the base URL for a provider.
 	URL string
@@ -55,6 +57,10 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		return // the client went away
+	}
+	if req.Method != http.MethodPost {
+		http.NotFound(w, req)
+		return
 	}
 	r.mu.Lock()
 	r.requests = append(r.requests, Request{Method: req.Method, Path: req.URL.Path, Header: req.Header.Clone(), Body: body})
