@@ -104,6 +104,12 @@ bench:
 e2e: build
 	cd e2e/acp && npm ci --no-audit --no-fund && TOTE_BIN=$(CURDIR)/bin/tote node run.mjs
 
+# Holds the requests and answers of every wire against the vendors' own SDKs, in a
+# module of its own.
+.PHONY: sdk
+sdk:
+	cd e2e/sdk && $(GO) vet ./... && $(GO) test ./...
+
 # Rebuilds the model catalogue from its pinned source and prints what changed.
 .PHONY: catalogue
 catalogue:
