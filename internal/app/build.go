@@ -19,8 +19,7 @@ import (
 // bind says what an agent stands for, without making anything.
 func (w *Workspace) bind(cfg *config.Config, a config.Agent) (profile.Binding, config.Provider, error) {
 	if a.Runner != "" {
-		b, err := w.bindRunner(a)
-		return b, config.Provider{}, err
+		return bindRunner(a), config.Provider{}, nil
 	}
 	p, err := cfg.Provider(a.Provider)
 	if err != nil {

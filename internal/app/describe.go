@@ -62,18 +62,25 @@ func (w *Workspace) ask(ctx context.Context, cfg *config.Config, a config.Agent)
 	if err != nil {
 		return profile.Said{}, err
 	}
-	below, above := provider.NewClient(o), (*provider.Client)(nil)
-	if o.BaseURL, err = rootOf(o.BaseURL); err == nil {
-		above = provider.NewClient(o)
+	said, err := put(ctx, o, queries)
+	said.At = w.app.o.Now()
+	return said, err
+}
+
+// put puts questions to one server.
+func put(ctx context.Context, o provider.Options, queries []profile.Query) (profile.Said, error) {
+	below := provider.NewClient(o)
+	root, err := rootOf(o.BaseURL)
+	if err != nil {
+		return profile.Said{}, err
 	}
+	o.BaseURL = root
+	above := provider.NewClient(o)
 	var said profile.Said
 	for _, q := range queries {
 		c := below
 		if q.Root {
 			c = above
-		}
-		if c == nil {
-			continue
 		}
 		answer, err := c.Fetch(ctx, q.Method, q.Path, q.Body)
 		if ctx.Err() != nil {
@@ -92,7 +99,6 @@ func (w *Workspace) ask(ctx context.Context, cfg *config.Config, a config.Agent)
 			break
 		}
 	}
-	said.At = w.app.o.Now()
 	return said, nil
 }
 

@@ -28,10 +28,10 @@ func (w *Workspace) runner(a config.Agent) (*cli.Runner, error) {
 
 // bindRunner says what an agent with a runner stands for. In the place of an
 // address stands the program as it is installed: another version may see less.
-func (w *Workspace) bindRunner(a config.Agent) (profile.Binding, error) {
+func bindRunner(a config.Agent) profile.Binding {
 	b := binding(config.Provider{Name: string(a.Runner)}, a)
 	b.Kind, b.BaseURL = cli.Path(string(a.Runner)), installed(a)
-	return b, nil
+	return b
 }
 
 // installed names a program and what it looks like on the disk, which an update

@@ -75,7 +75,7 @@ const expectTimeout = 100 * time.Millisecond
 
 // newTransport makes the transport for the network: proxies and certificates as
 // the environment and the options say, TLS as the standard library does it.
-func (o *Options) newTransport() (*http.Transport, error) {
+func (o Options) newTransport() (*http.Transport, error) {
 	connect := o.ConnectTimeout
 	if connect <= 0 {
 		connect = DefaultConnectTimeout

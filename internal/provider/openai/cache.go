@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"slices"
+
 	"tote/internal/content"
 	"tote/internal/delivery"
 	"tote/internal/provider"
@@ -33,8 +35,8 @@ func (m *chatMarks) next(role content.Role, parts []piece) {
 	if role != content.RoleUser {
 		return
 	}
-	for i := len(parts) - 1; i >= 0; i-- {
-		if parts[i].form == formText && parts[i].text != "" {
+	for i, p := range slices.Backward(parts) {
+		if p.form == formText && p.text != "" {
 			m.last[0], m.last[1] = m.last[1], markable{message: m.messages - 1, text: i, parts: parts}
 			return
 		}
