@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"tote/internal/content"
@@ -27,6 +28,8 @@ type collector struct {
 	failed *failure
 	// last is the newest error that the program has not ended with.
 	last string
+	// folder is part of the path of every staged file, "" for none.
+	folder string
 	// noted are the remarks so far, each of which is made once.
 	noted map[string]bool
 }
@@ -124,27 +127,27 @@ func (c *collector) usage(u content.Usage, raw []byte) error {
 // 2.1.332, codex 0.171.0 and gemini 0.61.0, taken from them (2026-11-30).
 var losses = [...]string{
 	"image left out", "images left out", "oldest were removed to fit", "could not read the local image", "image could not be processed",
-	"image content omitted", "audio content omitted", "cannot display content of binary file", "will be skipped", "skipped file",
-	"file not found", "ignored files", "git-ignored:", "gemini-ignored:", "ignored by both:",
+	"image content omitted", "audio content omitted", "cannot display content of binary file",
 }
+
+// skips are words that a program says of any file. They tell of a loss where they
+// name one of ours.
+var skips = [...]string{"skipped", "ignored", "not found", "could not read", "too large"}
 
 // note makes a remark of words that tell of a lost medium.
 func (c *collector) note(words string) bool {
-	if !lossy(words) {
+	if !lossy(words) && (c.folder == "" || !strings.Contains(words, c.folder) || !containsAny(words, skips[:])) {
 		return false
 	}
 	c.remark(words, true)
 	return true
 }
 
-func lossy(words string) bool {
+func lossy(words string) bool { return containsAny(words, losses[:]) }
+
+func containsAny(words string, some []string) bool {
 	low := strings.ToLower(words)
-	for _, l := range losses {
-		if strings.Contains(low, l) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(some, func(s string) bool { return strings.Contains(low, s) })
 }
 
 // maxLine is how much of a program's sentence is shown, in runes.

@@ -3,6 +3,8 @@ package cli_test
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -140,6 +142,48 @@ func TestTurnLimits(t *testing.T) {
 	r := newRig(t, cli.Gemini, clitest.Exit(53, "Reached max session turns"))
 	if h := r.ask(t, request(t, cli.Gemini)); h.err != nil || h.finish == nil || h.finish.Stop != content.StopMaxSteps {
 		t.Errorf("heard %+v", h)
+	}
+}
+
+// gemini says only to the model that it skips a file, so that it may is told.
+func TestMayBeIgnored(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		rules   string
+		scratch string
+		want    int
+	}{{"beside", ".gitignore", "", 0}, {"inside without rules", "", "a/b", 0}, {"inside", ".gitignore", "a/b", 1}, {"deep inside", "a/.geminiignore", "a/b", 1}} {
+		r := newRig(t, cli.Gemini, clitest.OK, func(o *cli.Options) {
+			if tt.scratch != "" {
+				o.Scratch = filepath.Join(o.Dir, tt.scratch)
+			}
+			if err := os.MkdirAll(filepath.Join(o.Dir, "a"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if tt.rules == "" {
+				return
+			}
+			if err := os.WriteFile(filepath.Join(o.Dir, tt.rules), []byte("*\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if h := r.ask(t, request(t, cli.Gemini)); h.err != nil || len(h.remarks) != tt.want {
+			t.Errorf("%s: %+v, %v", tt.name, h.remarks, h.err)
+		}
+	}
+}
+
+// What cannot be staged starts nothing.
+func TestNoFolder(t *testing.T) {
+	for name, change := range map[string]func(*cli.Options){
+		"a bad name":   func(o *cli.Options) { o.NewID = func() string { return "../x" } },
+		"a file there": func(o *cli.Options) { o.Scratch = os.Args[0] },
+		"no folder":    func(o *cli.Options) { o.Scratch = filepath.Join(os.DevNull, "x") },
+	} {
+		r := newRig(t, cli.Codex, clitest.OK, change)
+		if h := r.ask(t, request(t, cli.Codex)); h.err == nil || h.err.Hint == "" || len(r.calls()) > 0 {
+			t.Errorf("%s: %+v", name, h)
+		}
 	}
 }
 

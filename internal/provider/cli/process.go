@@ -24,9 +24,9 @@ type process struct {
 
 	in, out, diag *os.File
 	words         tail
-	fed           chan struct{} // closed when the input is written or given up
-	read          chan struct{} // closed when the diagnostics have ended
-	exited        chan struct{} // closed when the program is gone
+	fed           chan struct{}   // closed when the input is written or given up
+	read          chan struct{}   // closed when the diagnostics have ended
+	exited        chan struct{}   // closed when the program is gone
 	unwanted      <-chan struct{} // closed when nobody wants its output
 	feedErr       atomic.Pointer[error]
 }

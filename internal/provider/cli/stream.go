@@ -71,6 +71,9 @@ func (r *Runner) run(ctx context.Context, body provider.Body, emit func(provider
 	if err := r.fits(l.prompt); err != nil {
 		return provider.Finish{}, err
 	}
+	if st.dir != "" {
+		c.folder = filepath.Base(st.dir)
+	}
 	args := append(r.prefix(), r.spec.argv(l)...)
 	p, err := start(ctx, program, args, r.o.Dir, r.o.Env, r.o.Grace, input)
 	if err != nil {

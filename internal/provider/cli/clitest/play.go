@@ -74,7 +74,7 @@ func play(how, path string, argv []string) int {
 		say(os.Stderr, words)
 		return 1
 	}
-	return answer(s)
+	return answer(s, c)
 }
 
 func readScript(path string) (s script, err error) {
@@ -185,7 +185,7 @@ const stdinExt = ".stdin"
 func fileExt(i int) string { return fmt.Sprintf(".file-%d", i) }
 
 // answer acts the behaviour out.
-func answer(s script) int {
+func answer(s script, c Call) int {
 	v := voices[s.Runner]
 	say(stdout(), v.open...)
 	if code, ended := s.end(v); ended {
@@ -193,7 +193,12 @@ func answer(s script) int {
 	}
 	switch s.Behaviour {
 	case Notes:
-		say(stdout(), v.note...)
+		for _, l := range v.note {
+			if len(c.Files) > 0 {
+				l = strings.ReplaceAll(l, "FILE", c.Files[0].Path)
+			}
+			say(stdout(), l)
+		}
 	case Works:
 		say(stdout(), v.work...)
 	case Retries:

@@ -90,7 +90,7 @@ var voices = map[string]voice{
 			`{"type":"tool_result","timestamp":"t","tool_id":"1","status":"success","output":"a.go"}`,
 			`{"type":"unknown_to_us","x":[1]}`,
 		},
-		note:  []string{`{"type":"error","timestamp":"t","severity":"warning","message":"Path x.png is git-ignored and will be skipped."}`},
+		note:  []string{`{"type":"error","timestamp":"t","severity":"warning","message":"Path FILE is git-ignored and will be skipped."}`},
 		retry: []string{`{"type":"error","timestamp":"t","severity":"warning","message":"Loop detected, stopping execution"}`},
 		ok: []string{
 			`{"type":"message","timestamp":"t","role":"assistant","content":"O","delta":true}`,
