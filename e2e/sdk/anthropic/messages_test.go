@@ -58,7 +58,8 @@ var streams = sdk.Exception{
 
 func config(s *sdk.Stage, g *generation, model string) toteanthropic.Config {
 	c := toteanthropic.Config{
-		Model: model, Version: g.version, MaxOutput: s.Wire.MaxOutput, NoCache: !s.Wire.CachePoints, AllowEmptySignature: s.Wire.EmptySignatures,
+		Model: model, Version: g.version, MaxOutput: s.Wire.MaxOutput, NoCache: !s.Wire.CachePoints,
+		NoToolCache: s.Wire.NoToolCache, AllowEmptySignature: s.Wire.EmptySignatures,
 	}
 	switch s.Wire.Effort {
 	case profile.EffortBudget:

@@ -52,6 +52,7 @@ func chat(t *testing.T, s *sdk.Stage, e provider.Effort, model string, answer []
 	config := totechat.Config{
 		Model: model, Detail: s.Wire.Detail, System: s.Wire.SystemRole, NoSeed: s.Wire.NoSeed, NoStreamOptions: s.Wire.NoStreamOptions,
 		EffortForm: totechat.EffortForm(s.Wire.Effort), EffortWords: s.Wire.EffortWords, ThoughtAlways: s.Wire.ThoughtAlways,
+		CachePoints: s.Wire.CachePoints,
 	}
 	if s.Wire.MaxField == "max_tokens" {
 		config.MaxField = totechat.MaxTokens
