@@ -6,13 +6,14 @@ import (
 	"tote/internal/content"
 	"tote/internal/delivery"
 	"tote/internal/profile"
-	"tote/internal/provider/providertest"
 )
 
 // condition is what a model and its endpoint take, and what is known.
 type condition struct {
 	name    string
 	profile func(a adapter) delivery.Profile
+	// native: it is for paths whose results may hold media.
+	native bool
 	// files: the model can open a file by its path.
 	files bool
 	facts func(blocks []content.Block) delivery.Facts
@@ -31,7 +32,27 @@ func (c condition) request() int64 {
 	return delivery.Unlimited
 }
 
-func everything(a adapter) delivery.Profile { return providertest.Profile(a.path) }
+// everything is a model that takes all that the wire has a form for, as much of
+// it as there is, where the wire itself wants it.
+func everything(a adapter) delivery.Profile {
+	p := boundTo(profile.TriYes, "image/*", "audio/*", "application/*")(a)
+	for _, l := range []*delivery.Limits{&p.ImageLimits, &p.AudioLimits, &p.DocumentLimits} {
+		*l = delivery.Limits{MIMEs: l.MIMEs, ResultMIMEs: l.ResultMIMEs, MaxCount: l.MaxCount}
+	}
+	p.MaxRequest, p.MaxMedia, p.Context = 0, 0, 1_000_000
+	p.Placement.NoReasoning = a.think.reply == nil
+	return p
+}
+
+// native is everything on a server that takes media in tool results.
+func native(a adapter) delivery.Profile {
+	p, x := everything(a), a.profileOf(a.native)
+	p.Placement, p.ImageLimits.ResultMIMEs = x.Placement, x.ImageLimits.ResultMIMEs
+	return p
+}
+
+// own is the vendor's own server with a model that sees pictures.
+func own(a adapter) delivery.Profile { return a.profileOf(a.own) }
 
 func capability(a delivery.Answer, e delivery.Evidence) delivery.Capability {
 	return delivery.Capability{Answer: a, Evidence: e}
@@ -79,13 +100,14 @@ func fussy(a adapter) delivery.Profile {
 	return p
 }
 
-// bound is what the program makes of a configuration.
-func bound(vision profile.Tri, media ...string) func(adapter) delivery.Profile {
+// boundTo is what the program makes of a configuration with a server of which
+// nothing is known.
+func boundTo(vision profile.Tri, media ...string) func(adapter) delivery.Profile {
 	return func(a adapter) delivery.Profile {
-		return profile.Build(profile.Binding{
-			Provider: "test", Model: "test-model", Kind: a.kind, BaseURL: "http://127.0.0.1:1", Vision: vision,
-			Limits: profile.Overrides{MediaTypes: media}, Offline: a.kind == "offline",
-		}, nil, time.Time{})
+		return profile.Build(a.bind(profile.Binding{
+			Model: testModel, BaseURL: "http://127.0.0.1:1", Vision: vision, Limits: profile.Overrides{MediaTypes: media},
+			Offline: a.own.Offline,
+		}), nil, time.Time{})
 	}
 }
 
@@ -122,30 +144,16 @@ func refusedTypes([]content.Block) delivery.Facts {
 func noHistory([]content.Block) delivery.Facts { return delivery.Facts{DropHistory: true} }
 
 // conditions are all of them, each with and without tools that read files.
-func conditions() []condition {
+func (a adapter) conditions() []condition {
 	var out []condition
-	for _, c := range []condition{
-		{name: "everything", profile: everything},
-		{name: "text only", profile: textOnly},
-		{name: "unknown", profile: unknown},
-		{name: "user off", profile: userOff},
-		{name: "described", profile: textOnly, facts: describing},
-		{name: "small", profile: small},
-		{name: "fewer", profile: fewer},
-		{name: "fussy", profile: fussy},
-		{name: "bound yes", profile: bound(profile.TriYes, "image/*", "audio/wav", "application/pdf")},
-		{name: "bound no", profile: bound(profile.TriNo)},
-		{name: "bound auto", profile: bound(profile.TriAuto)},
-		{name: "stripped", profile: everything, facts: stripped},
-		{name: "refused", profile: everything, facts: refused},
-		{name: "refused types", profile: everything, facts: refusedTypes},
-		{name: "missing", profile: everything, facts: missing},
-		{name: "no history", profile: everything, facts: noHistory},
-		{name: "nothing can be made", profile: small, breaks: true},
-		{name: "nothing can be described", profile: textOnly, facts: describing, breaks: true},
-		{name: "tight", profile: everything, limit: 4000},
-	} {
+	for _, c := range conditions {
+		if c.native && a.native.Model == "" {
+			continue
+		}
 		for _, c.files = range []bool{false, true} {
+			if c.files && a.runner != "" && c.name != "own" && c.name != "text only" {
+				continue // starting the program is dear, and files change nothing but words
+			}
 			with := c
 			if c.files {
 				with.name += " with files"
@@ -154,4 +162,28 @@ func conditions() []condition {
 		}
 	}
 	return out
+}
+
+var conditions = []condition{
+	{name: "own", profile: own},
+	{name: "native", profile: native, native: true},
+	{name: "everything", profile: everything},
+	{name: "text only", profile: textOnly},
+	{name: "unknown", profile: unknown},
+	{name: "user off", profile: userOff},
+	{name: "described", profile: textOnly, facts: describing},
+	{name: "small", profile: small},
+	{name: "fewer", profile: fewer},
+	{name: "fussy", profile: fussy},
+	{name: "bound yes", profile: boundTo(profile.TriYes, "image/*", "audio/wav", "application/pdf")},
+	{name: "bound no", profile: boundTo(profile.TriNo)},
+	{name: "bound auto", profile: boundTo(profile.TriAuto)},
+	{name: "stripped", profile: everything, facts: stripped},
+	{name: "refused", profile: everything, facts: refused},
+	{name: "refused types", profile: everything, facts: refusedTypes},
+	{name: "missing", profile: everything, facts: missing},
+	{name: "no history", profile: everything, facts: noHistory},
+	{name: "nothing can be made", profile: small, breaks: true},
+	{name: "nothing can be described", profile: textOnly, facts: describing, breaks: true},
+	{name: "tight", profile: everything, limit: 4000},
 }

@@ -53,6 +53,20 @@ func checkWire(t *testing.T, r request, w wire) {
 	if r.placing.result && !slices.Equal(w.results, []string{"call-a", "call-b", "call-c"}) {
 		t.Errorf("answered calls: %q", w.results)
 	}
+	checkSpeakers(t, r.profile.Placement, w)
+}
+
+// checkSpeakers: nobody but the model answers the user, and between results and
+// the user stands the model where the path demands it.
+func checkSpeakers(t *testing.T, p delivery.Placement, w wire) {
+	t.Helper()
+	for i := 1; i < len(w.speakers); i++ {
+		last, now := w.speakers[i-1], w.speakers[i]
+		if now == speakerUser && (last == speakerUser || p.Bridge && last == speakerTool) {
+			t.Errorf("speakers are %q", w.speakers)
+			return
+		}
+	}
 }
 
 // checkLeftOut: of a turn that is left out nothing is on the wire but the line
@@ -192,15 +206,44 @@ func (c *checker) expected(b content.Block, x delivery.Receipt) (media, text boo
 	return false, false
 }
 
+// behind returns the medium that stands behind a label, -1 for none. Where media
+// stand apart from the text it is the next one there, if there is to be one.
+func (c *checker) behind(l label, want bool) int {
+	for i := range c.wire.media {
+		if strings.HasPrefix(l.rest, "\n"+mark(i)) {
+			return i
+		}
+	}
+	if b := c.wire.boxAt(l.at); b != nil && want {
+		for _, i := range b.media {
+			if !c.used[i] {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// place checks who brings a medium: the user, or the result that it came in
+// where the path takes it there.
+func (c *checker) place(x delivery.Receipt, m medium) {
+	c.t.Helper()
+	p := c.profile.Placement
+	hoisted := p.HoistResults || p.HoistAudio && x.Kind == content.KindAudio || p.HoistDocuments && x.Kind == content.KindDocument ||
+		p.TextErrors && c.placing.failed
+	who, calls := speakerUser, []string{""}
+	if c.placing.result && !hoisted {
+		who, calls = speakerTool, []string{"call-b", ""} // a transcript has no calls
+	}
+	if m.speaker != who || !slices.Contains(calls, m.call) {
+		c.t.Errorf("%s is brought by the %s, in the result of %q; want the %s", x.Handle, m.speaker, m.call, who)
+	}
+}
+
 // medium checks that a payload stands behind its label exactly when want.
 func (c *checker) medium(b content.Block, x delivery.Receipt, l label, want bool) {
 	c.t.Helper()
-	n := -1
-	for i := range c.wire.media {
-		if strings.HasPrefix(l.rest, "\n"+mark(i)) {
-			n = i
-		}
-	}
+	n := c.behind(l, want)
 	switch {
 	case want && n < 0:
 		c.t.Errorf("%s is %v, and no payload follows its label", x.Handle, x.Disposition)
@@ -214,9 +257,10 @@ func (c *checker) medium(b content.Block, x delivery.Receipt, l label, want bool
 		if !bytes.Equal(m.data, c.shelf.read(c.t, x.Blob.Digest)) || int64(len(m.data)) != x.Blob.Size {
 			c.t.Errorf("%s: the payload on the wire is not that of its receipt", x.Handle)
 		}
-		if m.kind != b.Kind() || m.mime != x.Blob.MIME || m.role != "user" {
-			c.t.Errorf("%s (%v, %s) is on the wire as %v, %s, by the %s", x.Handle, b.Kind(), x.Blob.MIME, m.kind, m.mime, m.role)
+		if m.kind != b.Kind() || m.mime != x.Blob.MIME {
+			c.t.Errorf("%s (%v, %s) is on the wire as %v, %s", x.Handle, b.Kind(), x.Blob.MIME, m.kind, m.mime)
 		}
+		c.place(x, m)
 		return
 	}
 	// It may not be anywhere else either.

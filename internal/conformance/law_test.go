@@ -187,7 +187,7 @@ func arrived(t *testing.T, c lawWorld, f *agenttest.Front) {
 		checkSight(t, f.Shown(), want)
 		return
 	}
-	got, err := readChat(c.server.Last().Body)
+	got, err := adapters["openai-chat"].read(c.server.Last().Body)
 	if err != nil {
 		t.Fatalf("what reached the server: %v", err)
 	}

@@ -1,9 +1,6 @@
 package conformance_test
 
 import (
-	"bytes"
-	"io"
-	"net/http"
 	"slices"
 	"testing"
 
@@ -11,86 +8,25 @@ import (
 	"tote/internal/delivery"
 	"tote/internal/imaging"
 	"tote/internal/provider"
-	"tote/internal/provider/offline"
-	"tote/internal/provider/openai"
 	"tote/internal/provider/providertest"
 )
-
-// adapter is a row of the matrix.
-type adapter struct {
-	// path is its name in profiles.
-	path string
-	// kind is the protocol's name in a configuration.
-	kind string
-	// spell makes the adapter that encodes.
-	spell provider.Provider
-	// dial makes one that sends to a server at base.
-	dial func(base string) provider.Provider
-	// reply is how that server answers, nil for a few words.
-	reply providertest.Reply
-	read  func(body []byte) (wire, error)
-}
-
-// adapters has a row for every folder below provider.
-var adapters = map[string]adapter{
-	"openai": {path: openai.ChatPath, kind: "openai-chat", spell: chatAt("http://127.0.0.1:1"), dial: chatAt, read: readChat},
-	"offline": {
-		path: "offline", kind: "offline", spell: offline.New(offline.Options{}), dial: chatAt, reply: answerOffline, read: readChat,
-	},
-}
-
-// noAdapters are the folders below provider that spell nothing.
-var noAdapters = map[string]string{
-	"providertest": "it is the servers and stores that adapters are tested with",
-}
-
-func chatAt(base string) provider.Provider {
-	return openai.New(provider.Options{BaseURL: base, MaxRetries: -1}, openai.Config{Model: "test-model"})
-}
-
-// answerOffline has the offline backend's own server answer over loopback.
-func answerOffline(w http.ResponseWriter, r *http.Request, body []byte) {
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	r.ContentLength = int64(len(body))
-	offline.NewHandler(offline.Options{}).ServeHTTP(w, r)
-}
-
-func TestEveryAdapterIsInTheMatrix(t *testing.T) {
-	present := dirs(t, "../provider")
-	for _, name := range present {
-		_, row := adapters[name]
-		_, excused := noAdapters[name]
-		if row == excused {
-			t.Errorf("provider/%s: in the matrix %v, excused %v; it has to be one of them", name, row, excused)
-		}
-	}
-	for name := range adapters {
-		if !slices.Contains(present, name) {
-			t.Errorf("the matrix has a row for provider/%s, which is gone", name)
-		}
-	}
-	for name := range noAdapters {
-		if !slices.Contains(present, name) {
-			t.Errorf("provider/%s is excused and gone", name)
-		}
-	}
-}
 
 // placing puts blocks on a route into a request. current is the index of the
 // message that opened the turn.
 type placing struct {
 	name  string
 	route delivery.Route
-	// result: the blocks stand in a tool's result.
-	result bool
-	make   func(blocks []content.Block) (messages []content.Message, current int)
+	// result: the blocks stand in a tool's result, failed: in one that says
+	// that the tool failed.
+	result, failed bool
+	make           func(blocks []content.Block) (messages []content.Message, current int)
 }
 
 func say(n int, text string) content.Text {
 	return content.Text{Handle: content.NewHandle(content.KindText, 9000+n, ""), Body: text}
 }
 
-func toolRound(blocks []content.Block) []content.Message {
+func toolRound(blocks []content.Block, failed bool) []content.Message {
 	return []content.Message{
 		providertest.User(say(1, "please look")),
 		providertest.Say(
@@ -100,29 +36,42 @@ func toolRound(blocks []content.Block) []content.Message {
 		),
 		providertest.Results(
 			content.ToolResult{CallID: "call-a", Name: "read", Blocks: []content.Block{say(2, "first result")}},
-			content.ToolResult{CallID: "call-b", Name: "read", Blocks: blocks},
+			content.ToolResult{CallID: "call-b", Name: "read", IsError: failed, Blocks: blocks},
 			content.ToolResult{CallID: "call-c", Name: "read", IsError: true, Blocks: blocks[:0]},
 		),
 	}
 }
 
 var placings = []placing{
-	{"prompt", delivery.RoutePrompt, false, func(blocks []content.Block) ([]content.Message, int) {
+	{name: "prompt", route: delivery.RoutePrompt, make: func(blocks []content.Block) ([]content.Message, int) {
 		return []content.Message{
 			providertest.User(say(1, "hello")), providertest.Say(content.Text{Body: "good day"}), providertest.User(blocks...),
 		}, 2
 	}},
-	{"history", delivery.RouteHistory, false, func(blocks []content.Block) ([]content.Message, int) {
+	{name: "history", route: delivery.RouteHistory, make: func(blocks []content.Block) ([]content.Message, int) {
 		return []content.Message{
 			providertest.User(blocks...), providertest.Say(content.Text{Body: "seen"}), providertest.User(say(1, "and now?")),
 		}, 2
 	}},
-	{"result", delivery.RouteResult, true, func(blocks []content.Block) ([]content.Message, int) {
-		return toolRound(blocks), 0
+	{name: "result", route: delivery.RouteResult, result: true, make: func(blocks []content.Block) ([]content.Message, int) {
+		return toolRound(blocks, false), 0
 	}},
-	{"old result", delivery.RouteHistory, true, func(blocks []content.Block) ([]content.Message, int) {
-		return append(toolRound(blocks), providertest.Say(content.Text{Body: "seen"}), providertest.User(say(3, "and now?"))), 4
+	{name: "failed result", route: delivery.RouteResult, result: true, failed: true, make: func(blocks []content.Block) ([]content.Message, int) {
+		return toolRound(blocks, true), 0
 	}},
+	{name: "old result", route: delivery.RouteHistory, result: true, make: func(blocks []content.Block) ([]content.Message, int) {
+		return append(toolRound(blocks, false), providertest.Say(content.Text{Body: "seen"}), providertest.User(say(3, "and now?"))), 4
+	}},
+}
+
+// placings are where blocks stand under a condition. To start a program is dear,
+// and all of a transcript is spelled alike: the routes of a runner are tried where
+// they matter.
+func (a adapter) placings(c condition) []placing {
+	if a.runner == "" || slices.Contains([]string{"own", "text only", "fewer", "no history"}, c.name) {
+		return placings
+	}
+	return placings[:1]
 }
 
 // request is a settled conversation and what is known about it.
@@ -218,14 +167,19 @@ func cut(t *testing.T, s *shelf, o delivery.Order) content.Blob {
 }
 
 // send spells a request, sends it and returns what the server read.
-func send(t *testing.T, a adapter, rec *providertest.Recorder, r request) wire {
+func send(t *testing.T, st *station, r request) wire {
 	t.Helper()
-	body, err := a.spell.Encode(provider.Request{Prompt: r.prompt, Blobs: r.shelf, System: "be brief", Seed: 7})
+	return post(t, st, provider.Request{Prompt: r.prompt, Blobs: r.shelf, System: "be brief", Seed: 7})
+}
+
+func post(t *testing.T, st *station, r provider.Request) wire {
+	t.Helper()
+	body, err := st.p.Encode(r)
 	if err != nil {
 		t.Fatalf("encode: %v", err)
 	}
 	ended := false
-	for e, err := range a.dial(rec.URL).Stream(t.Context(), body) {
+	for e, err := range st.p.Stream(t.Context(), body) {
 		if err != nil {
 			t.Fatalf("stream: %v", err)
 		}
@@ -235,83 +189,104 @@ func send(t *testing.T, a adapter, rec *providertest.Recorder, r request) wire {
 	if !ended {
 		t.Error("the answer did not end")
 	}
-	got := rec.Last().Body
-	if int64(len(got)) != body.Len() {
-		t.Errorf("%d bytes reached the server, the body has %d", len(got), body.Len())
-	}
-	w, err := a.read(got)
+	w, err := st.taken(t)
 	if err != nil {
 		t.Fatalf("what reached the server: %v", err)
+	}
+	// A runner's body has the bare names of files, which get a folder then.
+	if st.runner == "" && int64(len(w.body)) != body.Len() {
+		t.Errorf("%d bytes reached the server, the body has %d", len(w.body), body.Len())
 	}
 	return w
 }
 
 // seen collects what the matrix came across.
-type seen map[content.Kind]map[delivery.Disposition]bool
+type seen struct {
+	kinds  map[content.Kind]map[delivery.Disposition]bool
+	fields map[string]int
+}
 
-func (s seen) note(r request) {
+func (s *seen) note(r request, w wire) {
 	for _, x := range r.receipts {
-		if s[x.Kind] == nil {
-			s[x.Kind] = make(map[delivery.Disposition]bool)
+		if s.kinds[x.Kind] == nil {
+			s.kinds[x.Kind] = make(map[delivery.Disposition]bool)
 		}
-		s[x.Kind][x.Disposition] = true
+		s.kinds[x.Kind][x.Disposition] = true
+	}
+	for f, n := range w.fields {
+		s.fields[f] += n
 	}
 }
 
 // TestNothingIsDropped is the matrix: what reached the server is what the
 // receipts say.
 func TestNothingIsDropped(t *testing.T) {
+	t.Parallel()
 	var s shelf
 	alone, crowd := s.sounds(t), s.crowd(t)
 	for name, a := range adapters {
-		met := make(seen)
-		for _, c := range conditions() {
-			t.Run(name+"/"+c.name, func(t *testing.T) {
-				rec := providertest.NewRecorder(t)
-				if a.reply != nil {
-					rec.Then(a.reply)
-				}
-				for _, b := range alone {
-					t.Run("alone/"+string(b.BlockHandle()), func(t *testing.T) {
-						r := settle(t, &s, c, a, placings[0], []content.Block{b})
-						met.note(r)
-						checkWire(t, r, send(t, a, rec, r))
-					})
-				}
-				for _, p := range placings {
-					t.Run(p.name, func(t *testing.T) {
-						r := settle(t, &s, c, a, p, crowd)
-						met.note(r)
-						checkWire(t, r, send(t, a, rec, r))
-					})
-				}
-			})
-		}
-		t.Run(name+"/coverage", func(t *testing.T) { checkCoverage(t, met) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			met := seen{kinds: make(map[content.Kind]map[delivery.Disposition]bool), fields: make(map[string]int)}
+			st := stand(t, a)
+			for _, c := range a.conditions() {
+				t.Run(c.name, func(t *testing.T) {
+					try := func(p placing, blocks []content.Block) func(t *testing.T) {
+						return func(t *testing.T) {
+							r := settle(t, &s, c, a, p, blocks)
+							w := send(t, st, r)
+							met.note(r, w)
+							checkWire(t, r, w)
+						}
+					}
+					if a.runner == "" { // a transcript has no places that a crowd would hide
+						for _, b := range alone {
+							t.Run("alone/"+string(b.BlockHandle()), try(placings[0], []content.Block{b}))
+						}
+					}
+					for _, p := range a.placings(c) {
+						t.Run(p.name, try(p, crowd))
+					}
+				})
+			}
+			checkCoverage(t, a, met)
+		})
 	}
 }
 
 // checkCoverage sees that the matrix proves what it is meant to prove: every
-// disposition, and for each kind both the block itself and less than it.
-func checkCoverage(t *testing.T, met seen) {
+// disposition, for each kind both the block itself and less than it, and each
+// member of the wire in which payloads stand.
+func checkCoverage(t *testing.T, a adapter, met seen) {
 	t.Helper()
+	full := everything(a)
 	for _, k := range kinds() {
 		whole, degraded := false, false
-		for d := range met[k] {
+		for d := range met.kinds[k] {
 			whole, degraded = whole || !d.Degraded(), degraded || d.Degraded()
 		}
 		if !degraded && k != content.KindText { // prose is itself
 			t.Errorf("no %v was ever degraded", k)
 		}
-		if !whole && k != content.KindOpaque { // what nobody knows is never sent
-			t.Errorf("no %v was ever sent", k)
+		// What nobody knows is never sent, and what the wire has no form for.
+		none := k == content.KindOpaque || k == content.KindAudio && full.Audio.Answer == delivery.No
+		if whole == none {
+			t.Errorf("%v was sent whole: %v", k, whole)
 		}
 	}
 	for _, d := range delivery.Dispositions() {
-		if !slices.ContainsFunc(kinds(), func(k content.Kind) bool { return met[k][d] }) {
+		if !slices.ContainsFunc(kinds(), func(k content.Kind) bool { return met.kinds[k][d] }) {
 			t.Errorf("nothing was ever %v", d)
 		}
 	}
+	for _, f := range a.payloads {
+		if met.fields[f] == 0 {
+			t.Errorf("no payload ever stood in %s", f)
+		}
+	}
+}
+
+func TestPlacingsTakeEveryRoute(t *testing.T) {
 	for _, p := range placings {
 		if !slices.Contains(routes(), p.route) {
 			t.Errorf("placing %s has no route", p.name)

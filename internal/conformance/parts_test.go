@@ -17,20 +17,22 @@ import (
 )
 
 // partChecks has a check for every part that is no block.
-var partChecks = map[string]func(t *testing.T, p content.Part, w wire, reasons bool){
-	"Reasoning": func(t *testing.T, p content.Part, w wire, reasons bool) {
-		r, _ := p.(content.Reasoning)
-		if got := slices.Contains(w.thoughts, r.Text); got != reasons {
-			t.Errorf("reasoning on the wire: %v, want %v (%q)", got, reasons, w.thoughts)
+var partChecks = map[string]func(t *testing.T, p content.Part, w wire){
+	"Reasoning": func(t *testing.T, p content.Part, w wire) {
+		if r, _ := p.(content.Reasoning); bytes.Contains(w.body, []byte(r.Text)) {
+			t.Errorf("reasoning that the codec did not read is on the wire: %q", w.thoughts)
 		}
 	},
-	"ToolCall": func(t *testing.T, p content.Part, w wire, _ bool) {
+	"ToolCall": func(t *testing.T, p content.Part, w wire) {
 		want, _ := p.(content.ToolCall)
-		if !slices.Contains(w.calls, want) {
+		if !hasCall(w, want) {
 			t.Errorf("calls on the wire: %+v, want %+v among them", w.calls, want)
 		}
+		if bytes.Contains(w.body, []byte(want.Signature)) {
+			t.Errorf("signature %q, which the codec did not read, is on the wire", want.Signature)
+		}
 	},
-	"ToolResult": func(t *testing.T, p content.Part, w wire, _ bool) {
+	"ToolResult": func(t *testing.T, p content.Part, w wire) {
 		r, _ := p.(content.ToolResult)
 		if !slices.Contains(w.results, r.CallID) {
 			t.Errorf("answered calls on the wire: %q, want %s among them", w.results, r.CallID)
@@ -43,9 +45,17 @@ var partChecks = map[string]func(t *testing.T, p content.Part, w wire, reasons b
 	},
 }
 
-// Parts that only a model or a tool makes arrive too, reasoning where it came
-// from and where the path takes it back.
+// hasCall finds a call by what every wire can say of it.
+func hasCall(w wire, want content.ToolCall) bool {
+	return slices.ContainsFunc(w.calls, func(c content.ToolCall) bool {
+		return c.ID == want.ID && c.Name == want.Name && c.Arguments == want.Arguments
+	})
+}
+
+// Parts that only a model or a tool makes arrive on every path, those of another
+// path among them. Signatures are for TestThinkingGoesHome.
 func TestPartsArrive(t *testing.T) {
+	t.Parallel()
 	var names []string
 	for _, p := range contenttest.Parts() {
 		names = append(names, typeName(p))
@@ -58,93 +68,258 @@ func TestPartsArrive(t *testing.T) {
 		t.Errorf("declared parts and samples differ (-declared +sampled):\n%s", diff)
 	}
 	for name, a := range adapters {
-		for _, c := range []struct {
-			name, madeBy string
-			drop         bool
-			reasons      bool
-		}{
-			{"own reasoning", a.path, false, true},
-			{"own reasoning where none is taken", a.path, true, false},
-			{"reasoning of another path", "another", false, false},
-		} {
-			t.Run(name+"/"+c.name, func(t *testing.T) {
-				said := []content.Part{}
-				results := content.Message{Role: content.RoleTool}
-				parts := contenttest.Parts()
-				for i, p := range parts {
-					if r, ok := p.(content.ToolResult); ok {
-						results.Parts = append(results.Parts, r)
-						continue
-					}
-					if r, ok := p.(content.Reasoning); ok {
-						r.Path, r.Signature = c.madeBy, "reasoning_content"
-						parts[i] = r
-					}
-					said = append(said, parts[i])
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var said []content.Part
+			results := content.Message{Role: content.RoleTool}
+			for _, p := range contenttest.Parts() {
+				switch p := p.(type) {
+				case content.ToolResult:
+					results.Parts = append(results.Parts, p)
+				case content.Reasoning:
+					p.Path = "another"
+					said = append(said, p)
+				case content.ToolCall:
+					p.Path = "another"
+					said = append(said, p)
+				case content.Text, content.Image, content.Audio, content.Document, content.ResourceText, content.ResourceLink, content.Opaque:
 				}
-				said = append(said, content.ToolCall{ID: "call-lost", Name: "list"})
-				profile := everything(a)
-				profile.Placement.NoReasoning = c.drop
-				w := sendMessages(t, a, profile, providertest.User(say(1, "go")), providertest.Say(said...), results,
-					providertest.Say(content.Reasoning{Text: "only thinking", Path: c.madeBy}), providertest.User(say(2, "and?")))
-				for _, p := range parts {
-					check, ok := partChecks[typeName(p)]
-					if !ok {
-						t.Errorf("nothing here checks a %s", typeName(p))
-						continue
-					}
-					check(t, p, w, c.reasons)
+			}
+			said = append(said, content.ToolCall{ID: "call-lost", Name: "list", Arguments: "{}"})
+			w := converse(t, stand(t, a), everything(a), providertest.User(say(1, "go")), providertest.Say(said...), results,
+				providertest.Say(content.Reasoning{Text: "only thinking", Path: "another"}), providertest.User(say(2, "and?")))
+			for _, p := range contenttest.Parts() {
+				check, ok := partChecks[typeName(p)]
+				if !ok {
+					t.Errorf("nothing here checks a %s", typeName(p))
+					continue
 				}
-				if !slices.Contains(w.results, "call-lost") {
-					t.Errorf("a call without a result is not answered: %q", w.results)
-				}
-			})
-		}
+				check(t, p, w)
+			}
+			if !slices.Contains(w.results, "call-lost") {
+				t.Errorf("a call without a result is not answered: %q", w.results)
+			}
+		})
 	}
 }
 
-func sendMessages(t *testing.T, a adapter, p delivery.Profile, messages ...content.Message) wire {
+// converse sends a conversation.
+func converse(t *testing.T, st *station, p delivery.Profile, messages ...content.Message) wire {
 	t.Helper()
 	var s shelf
 	prompt := providertest.Settle(t, p, &s.Blobs, messages...)
-	return send(t, a, providertest.NewRecorder(t), request{shelf: &s, prompt: prompt})
+	return post(t, st, provider.Request{Prompt: prompt, Blobs: &s})
+}
+
+// listen has the codec read a thinking answer, and returns what it gave as an
+// agent keeps it.
+func listen(t *testing.T, st *station) []content.Part {
+	t.Helper()
+	var s shelf
+	body, err := st.p.Encode(provider.Request{Prompt: providertest.Settle(t, everything(st.adapter), &s.Blobs, providertest.User(say(1, "go"))), Blobs: &s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []content.Part
+	text, began := -1, -1
+	for e, err := range st.p.Stream(t.Context(), body) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e := e.(type) {
+		case provider.ThoughtDelta:
+			if began < 0 { // a thought stands where it began, also where it ends with the answer
+				began = len(out)
+				out = append(out, content.Reasoning{})
+			}
+		case provider.Thought:
+			if began < 0 {
+				began = len(out)
+				out = append(out, content.Reasoning{})
+			}
+			out[began] = e.Reasoning
+		case provider.Call:
+			out = append(out, e.Call)
+		case provider.TextDelta:
+			if text < 0 {
+				text = len(out)
+				out = append(out, content.Text{})
+			}
+			said, _ := out[text].(content.Text)
+			out[text] = content.Text{Body: said.Body + e.Text}
+		case provider.UsageReport, provider.Retry, provider.Remark, provider.Finish:
+		}
+	}
+	return out
+}
+
+// thinkingAnswers are what the codecs read of thinking answers, by path.
+func thinkingAnswers(t *testing.T) map[string][]content.Part {
+	t.Helper()
+	out := map[string][]content.Part{}
+	for path, a := range adapters {
+		if a.think.reply == nil {
+			continue
+		}
+		out[path] = listen(t, stand(t, a, a.think.reply))
+		var kinds []string
+		for _, p := range out[path] {
+			kinds = append(kinds, typeName(p))
+		}
+		if !slices.Equal(kinds, []string{"Reasoning", "Text", "ToolCall"}) {
+			t.Errorf("%s: the codec read %q of an answer with thinking, words and a call", path, kinds)
+		}
+	}
+	return out
+}
+
+// thinkingTurn is a turn with such an answer in it, and one with thinking alone.
+func thinkingTurn(said []content.Part) []content.Message {
+	return []content.Message{
+		providertest.User(say(1, "go")), providertest.Say(said...),
+		providertest.Results(content.ToolResult{CallID: thinkingCall.ID, Name: "read", Blocks: []content.Block{say(2, "a file")}}),
+		providertest.Say(content.Text{Body: "done"}), providertest.User(say(3, "and?")),
+		providertest.Say(said[0]), providertest.User(say(4, "what?")),
+	}
+}
+
+// TestThinkingGoesHome: thinking and signatures go back to the path that they
+// came from, as they came, and nowhere else. What they belong to goes anywhere.
+func TestThinkingGoesHome(t *testing.T) {
+	t.Parallel()
+	answers := thinkingAnswers(t)
+	for path, a := range adapters {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			none := func(t *testing.T, w wire) {
+				t.Helper()
+				for _, s := range []string{thoughtText, thoughtSign, callSign} {
+					if bytes.Contains(w.body, []byte(s)) {
+						t.Errorf("%s is on the wire", s)
+					}
+				}
+				if len(w.thoughts) > 0 {
+					t.Errorf("thoughts on the wire: %q", w.thoughts)
+				}
+				wordsArrive(t, w)
+			}
+			p := everything(a)
+			for from, said := range answers {
+				if from != path {
+					t.Run("from "+from, func(t *testing.T) { none(t, converse(t, stand(t, a), p, thinkingTurn(said)...)) })
+				}
+			}
+			if a.think.reply == nil {
+				return
+			}
+			st := stand(t, a, a.think.reply)
+			said := listen(t, st)
+			t.Run("own", func(t *testing.T) { comesHome(t, a, converse(t, st, p, thinkingTurn(said)...)) })
+			t.Run("own of another server", func(t *testing.T) { wordsArrive(t, converse(t, stand(t, a), p, thinkingTurn(said)...)) })
+			p.Placement.NoReasoning = true
+			t.Run("own where none is taken", func(t *testing.T) { none(t, converse(t, st, p, thinkingTurn(said)...)) })
+		})
+	}
+}
+
+// comesHome checks that thinking stands before the words that it led to, as it
+// came.
+func comesHome(t *testing.T, a adapter, w wire) {
+	t.Helper()
+	want := thought{a.think.text, a.think.signature}
+	if !slices.Equal(w.thoughts, []thought{want, want}) {
+		t.Errorf("thoughts on the wire: %q, want two times %q", w.thoughts, want)
+	}
+	if a.think.call != "" && bytes.Count(w.body, []byte(a.think.call)) != 1 {
+		t.Error("the signature of the call is not there, or twice")
+	}
+	// Members of one message may stand in any order.
+	if a.apart != apartEverywhere && a.path != "openai-chat" && bytes.Index(w.body, []byte(thoughtText)) > bytes.Index(w.body, []byte(saidText)) {
+		t.Error("the thought stands behind what it led to")
+	}
+	wordsArrive(t, w)
+}
+
+func wordsArrive(t *testing.T, w wire) {
+	t.Helper()
+	if !strings.Contains(w.flat, saidText) {
+		t.Errorf("what the model said is not on the wire: %q", w.flat)
+	}
+	if !hasCall(w, thinkingCall) || !slices.Contains(w.results, thinkingCall.ID) {
+		t.Errorf("its call is not on the wire, or not answered: %+v, %q", w.calls, w.results)
+	}
+	if strings.TrimSpace(w.flat) == "" || len(w.speakers) < 7 {
+		t.Errorf("speakers: %q", w.speakers)
+	}
 }
 
 // TestTheNextRequestBeginsAsTheLast sends every block twice on one lane: first in
 // the prompt, then as history. Without an eviction the earlier part is the same
 // to the byte, and the receipts hold again.
 func TestTheNextRequestBeginsAsTheLast(t *testing.T) {
+	t.Parallel()
 	evicting := []string{"fewer", "tight", "no history"}
 	var s shelf
 	crowd := s.crowd(t)
 	for name, a := range adapters {
-		for _, c := range conditions() {
-			if slices.ContainsFunc(evicting, func(x string) bool { return strings.HasPrefix(c.name, x) }) {
-				continue
-			}
-			t.Run(name+"/"+c.name, func(t *testing.T) {
-				rec := providertest.NewRecorder(t)
-				first := settle(t, &s, c, a, placings[0], crowd)
-				before := send(t, a, rec, first)
-				later := placing{name: "lane", route: delivery.RouteHistory, make: func(blocks []content.Block) ([]content.Message, int) {
-					messages, _ := placings[0].make(blocks)
-					return append(messages, providertest.Say(content.Text{Body: "seen"}), providertest.User(say(2, "once more"))), len(messages) + 1
-				}}
-				c.ledger = first.ledger
-				second := settle(t, &s, c, a, later, crowd)
-				after := send(t, a, rec, second)
-				checkWire(t, second, after)
-				prefix := earlier(before.body)
-				if !bytes.HasPrefix(after.body, prefix) {
-					t.Errorf("the next request does not begin with the %d bytes of the last", len(prefix))
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := stand(t, a)
+			for _, c := range a.conditions() {
+				if slices.ContainsFunc(evicting, func(x string) bool { return strings.HasPrefix(c.name, x) }) {
+					continue
 				}
-			})
-		}
+				if a.runner != "" && c.name != "own" && c.name != "text only" {
+					continue // to start a program is dear
+				}
+				t.Run(c.name, func(t *testing.T) {
+					first := settle(t, &s, c, a, placings[0], crowd)
+					before := send(t, st, first)
+					later := placing{name: "lane", route: delivery.RouteHistory, make: func(blocks []content.Block) ([]content.Message, int) {
+						messages, _ := placings[0].make(blocks)
+						return append(messages, providertest.Say(content.Text{Body: "seen"}), providertest.User(say(2, "once more"))), len(messages) + 1
+					}}
+					c.ledger = first.ledger
+					second := settle(t, &s, c, a, later, crowd)
+					after := send(t, st, second)
+					checkWire(t, second, after)
+					beginsAs(t, a, before.body, after.body)
+				})
+			}
+		})
 	}
 }
 
+// beginsAs checks that a request begins with the one before it.
+func beginsAs(t *testing.T, a adapter, before, after []byte) {
+	t.Helper()
+	prefix := a.earlier(before)
+	if after := unmarked(after); !bytes.HasPrefix(after, prefix) {
+		n := 0
+		for n < min(len(prefix), len(after)) && prefix[n] == after[n] {
+			n++
+		}
+		t.Errorf("the next request does not begin with the %d bytes of the last: from %d on %.80q, want %.80q", len(prefix), n, after[n:], prefix[n:])
+	}
+}
+
+// cacheMarks ask a server to keep the prompt up to them, and move on from one
+// request to the next. They are no part of the prompt.
+var cacheMarks = [][]byte{[]byte(`,"cache_control":{"type":"ephemeral"}`), []byte(`,{"cachePoint":{"type":"default"}}`)}
+
+func unmarked(body []byte) []byte {
+	for _, m := range cacheMarks {
+		body = bytes.ReplaceAll(body, m, nil)
+	}
+	return body
+}
+
 // earlier is a request's body up to the end of its last message.
-func earlier(body []byte) []byte {
+func (a adapter) earlier(body []byte) []byte {
+	body = unmarked(body)
+	if a.runner != "" {
+		return body[:bytes.LastIndex(body, []byte("=== end of the conversation"))]
+	}
 	return body[:bytes.LastIndexByte(body, ']')]
 }
 
@@ -154,7 +329,7 @@ func TestOfflineSeesWhatTheReceiptsSay(t *testing.T) {
 	var s shelf
 	p := offline.New(offline.Options{MaxRetries: -1})
 	a := adapters["offline"]
-	for _, c := range conditions() {
+	for _, c := range a.conditions() {
 		t.Run(c.name, func(t *testing.T) {
 			r := settle(t, &s, c, a, placings[0], s.sounds(t))
 			body, err := p.Encode(provider.Request{Prompt: r.prompt, Blobs: &s})
