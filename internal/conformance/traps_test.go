@@ -240,7 +240,9 @@ func TestTrapContext(t *testing.T) {
 			if dropped > 0 || withdrawn == 0 {
 				t.Errorf("%d messages were dropped in silence, %d attempts withdrawn", dropped, withdrawn)
 			}
-			evicted := slices.ContainsFunc(notices, func(n delivery.Notice) bool { return strings.Contains(n.Title, "shot-0.png") || strings.Contains(n.Title, "image-1.png") })
+			evicted := slices.ContainsFunc(notices, func(n delivery.Notice) bool {
+				return strings.Contains(n.Title, "shot-0.png") || strings.Contains(n.Title, "image-1.png")
+			})
 			if !evicted {
 				t.Errorf("nobody is told what gave way: %q", notices)
 			}
