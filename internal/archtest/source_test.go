@@ -88,3 +88,18 @@ func read(t *testing.T, name string) []byte {
 	}
 	return b
 }
+
+// modulesBelow are modules of their own inside the repository. No product file is
+// in them, and the table is not about them.
+var modulesBelow = []string{"e2e/sdk"}
+
+// ownFiles are the Go files of this module.
+func ownFiles(t *testing.T) []goFile {
+	t.Helper()
+	for _, m := range modulesBelow {
+		read(t, m+"/go.mod")
+	}
+	return slices.DeleteFunc(goFiles(t), func(f goFile) bool {
+		return slices.ContainsFunc(modulesBelow, func(m string) bool { return f.pkg == m || strings.HasPrefix(f.pkg, m+"/") })
+	})
+}

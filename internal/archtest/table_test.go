@@ -89,6 +89,10 @@ var table = []pkg{
 	{path: "internal/store/storetest", imports: []string{content, store}, support: true},
 	{path: "internal/agent/agenttest", imports: []string{content, delivery, permission, provider, tool, agent}, support: true},
 	{path: "internal/provider/providertest", imports: []string{content, delivery, provider}, support: true},
+	{
+		path: "internal/provider/cli/clitest", imports: []string{content, "internal/provider/providertest"}, support: true,
+		why: "programs that stand in for command-line agents",
+	},
 	{path: "internal/conformance", imports: append([]string{app, frontACP, frontHeadless}, core...), support: true, why: "every adapter against every kind of block"},
 }
 
