@@ -18,7 +18,8 @@ import (
 // runner makes the path through a command-line agent.
 func (w *Workspace) runner(a config.Agent) (*cli.Runner, error) {
 	r, err := cli.New(cli.Options{
-		Runner: string(a.Runner), Command: a.Command, Model: a.Model, Dir: w.cwd, Scratch: w.app.dirs.Scratch,
+		Runner: string(a.Runner), Command: a.Command, Model: a.Model, Mode: cli.Mode(w.Loaded().Config.Permissions.Mode),
+		Dir: w.cwd, Scratch: w.app.dirs.Scratch,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("agent %q: %w", a.Name, err)

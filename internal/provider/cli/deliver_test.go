@@ -179,7 +179,11 @@ func TestArguments(t *testing.T) {
 		{"codex without pictures", cli.Codex, false, nil, 0, "exec --json --ephemeral --skip-git-repo-check -C DIR -"},
 		{"gemini", cli.Gemini, true, nil, 0, "-o stream-json --include-directories FILES"},
 		{"gemini without pictures", cli.Gemini, false, model, provider.EffortLow, "-o stream-json -m m 1"},
+		{"claude may edit", cli.Claude, false, mode(cli.ModeEdits), 0, "-p --input-format stream-json --output-format stream-json --verbose --include-partial-messages --no-session-persistence --permission-mode acceptEdits"},
+		{"codex may edit", cli.Codex, true, mode(cli.ModeEdits), 0, "exec --json --ephemeral --skip-git-repo-check -C DIR --sandbox workspace-write - -i FILES/1"},
+		{"gemini may do anything", cli.Gemini, true, mode(cli.ModeFull), 0, "-o stream-json --include-directories FILES --approval-mode yolo"},
 		{"custom", cli.Custom, true, nil, 0, ""},
+		{"custom mode", cli.Custom, false, func(o *cli.Options) { o.Mode, o.Command = cli.ModePlan, append(o.Command, "--may={mode}") }, 0, "--may=plan"},
 		{
 			"custom template", cli.Custom, true, func(o *cli.Options) { model(o); o.Command = append(o.Command, template...) }, 0,
 			"--model=m 1 --in=DIR -i FILES/1 --all=FILES/1 xFILES/1 --prompt-file=STAGE/prompt.txt [plain]",
@@ -227,6 +231,8 @@ func TestArguments(t *testing.T) {
 }
 
 func model(o *cli.Options) { o.Model = "m 1" }
+
+func mode(m cli.Mode) func(*cli.Options) { return func(o *cli.Options) { o.Mode = m } }
 
 // A prompt that goes as an argument is given once, and keeps what looks like a
 // placeholder in it.

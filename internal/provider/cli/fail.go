@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"tote/internal/content"
 	"tote/internal/delivery"
@@ -122,7 +123,7 @@ func (r *Runner) byCode(e *provider.Error, code int) {
 
 // statusWords finds an HTTP status in a sentence: "API Error: 400 …", "unexpected
 // status 401 Unauthorized".
-var statusWords = regexp.MustCompile(`(?i)\b(?:error|status(?: code)?)[:= ]+([45]\d\d)\b`)
+var statusWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:error|status(?: code)?)[:= ]+([45]\d\d)\b`) })
 
 // loginWords say that nobody is signed in.
 var loginWords = [...]string{
@@ -132,7 +133,7 @@ var loginWords = [...]string{
 
 // rejected reads a program's words, which often quote an answer of its server.
 func (r *Runner) rejected(status int, words string) *provider.Error {
-	if m := statusWords.FindStringSubmatch(words); status == 0 && m != nil {
+	if m := statusWords().FindStringSubmatch(words); status == 0 && m != nil {
 		status, _ = strconv.Atoi(m[1]) // three digits
 	}
 	body := inner(words)
@@ -180,9 +181,9 @@ func lastWords(diag string) string {
 	return strings.Join(kept, " ")
 }
 
-var colour = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
+var colour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]") })
 
-func stripColour(s string) string { return colour.ReplaceAllString(s, "") }
+func stripColour(s string) string { return colour().ReplaceAllString(s, "") }
 
 // polish makes any error an *Error and fills its hint.
 func (r *Runner) polish(err error) *provider.Error {

@@ -32,6 +32,17 @@ func Path(runner string) string { return "cli-" + runner }
 // the conversation is a transcript. Thinking is not sent back.
 func Placement() delivery.Placement { return delivery.Placement{NoReasoning: true} }
 
+// Mode is what a program may do without asking.
+type Mode string
+
+// The modes. A template finds them as "{mode}".
+const (
+	ModePlan  Mode = "plan"  // read only
+	ModeAsk   Mode = "ask"   // what needs no permission
+	ModeEdits Mode = "edits" // change files in the working folder
+	ModeFull  Mode = "full"  // anything
+)
+
 // DefaultGrace is how long a process may take to end after it was asked to, and
 // how long a stream may stay open behind a process that has ended.
 const DefaultGrace = 3 * time.Second
@@ -43,7 +54,7 @@ type Options struct {
 	Runner string
 	// Command takes the place of the usual program: its path or name, and its
 	// first arguments. For custom it is the whole command, with placeholders.
-	// "{prompt}", "{prompt_file}", "{cwd}" and "{model}" stand for their values
+	// "{prompt}", "{prompt_file}", "{cwd}", "{model}" and "{mode}" stand for their values
 	// inside any argument. An argument with "{image}" is given once for each
 	// file. An argument in square brackets is a group of arguments, parted by
 	// spaces, that is given once for each file: "[-i {image}]". "{images}"
@@ -53,6 +64,9 @@ type Options struct {
 	Command []string
 	// Model is given to the program as its model, "" for its own choice.
 	Model string
+	// Mode is what the program may do without asking, "" for its own choice.
+	// Nobody can be asked: what it would ask for, it does not do.
+	Mode Mode
 	// Dir is the working folder, "" for that of this program.
 	Dir string
 	// Scratch is a folder of ours; files are staged below Scratch/runners.
@@ -99,6 +113,8 @@ type spec struct {
 	note string
 	// reference is what stands for a file in the prompt.
 	reference func(n int, path string) string
+	// modes are the arguments that stand for a mode.
+	modes map[Mode][]string
 	// argv makes the arguments behind the command.
 	argv func(l *launch) []string
 	// reader makes what reads the standard output line by line.
@@ -185,7 +201,10 @@ func (r *Runner) find(ctx context.Context) (string, error) {
 // launch is what one start of the program is made of.
 type launch struct {
 	model, dir string
-	effort     provider.Effort
+	mode       Mode
+	// modeArgs are the arguments that stand for mode.
+	modeArgs []string
+	effort   provider.Effort
 	// files are the staged files in order, folder is where they lie, "" for
 	// none.
 	files  []string

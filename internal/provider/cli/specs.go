@@ -19,6 +19,10 @@ func claudeSpec() *spec {
 			"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "application/pdf": ".pdf",
 		},
 		escape: verbatim,
+		modes: map[Mode][]string{
+			ModePlan: {"--permission-mode", "plan"}, ModeAsk: nil, ModeEdits: {"--permission-mode", "acceptEdits"},
+			ModeFull: {"--permission-mode", "bypassPermissions"},
+		},
 		argv: func(l *launch) []string {
 			args := []string{
 				"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
@@ -32,7 +36,7 @@ func claudeSpec() *spec {
 				args = append(args, "--effort", l.effort.String())
 			case provider.EffortDefault, provider.EffortNone:
 			}
-			return args
+			return append(args, l.modeArgs...)
 		},
 		reader: func(c *collector) lineReader { return &claudeReader{collector: c} },
 	}
@@ -53,6 +57,10 @@ func codexSpec() *spec {
 		reference: func(n int, _ string) string {
 			return "[Image #" + strconv.Itoa(n) + "]"
 		},
+		modes: map[Mode][]string{
+			ModePlan: {"--sandbox", "read-only"}, ModeAsk: {"--sandbox", "read-only"}, ModeEdits: {"--sandbox", "workspace-write"},
+			ModeFull: {"--dangerously-bypass-approvals-and-sandbox"},
+		},
 		argv: func(l *launch) []string {
 			args := []string{"exec", "--json", "--ephemeral", "--skip-git-repo-check", "-C", l.dir}
 			if l.model != "" {
@@ -61,7 +69,7 @@ func codexSpec() *spec {
 			if l.effort != provider.EffortDefault {
 				args = append(args, "-c", "model_reasoning_effort="+strconv.Quote(l.effort.String()))
 			}
-			args = append(args, "-")
+			args = append(append(args, l.modeArgs...), "-")
 			for _, f := range l.files {
 				args = append(args, "-i", f)
 			}
@@ -89,6 +97,10 @@ func geminiSpec() *spec {
 		reference: func(_ int, path string) string {
 			return "@" + escapePath(path)
 		},
+		modes: map[Mode][]string{
+			ModePlan: {"--approval-mode", "plan"}, ModeAsk: {"--approval-mode", "default"}, ModeEdits: {"--approval-mode", "auto_edit"},
+			ModeFull: {"--approval-mode", "yolo"},
+		},
 		argv: func(l *launch) []string {
 			args := []string{"-o", "stream-json"}
 			if l.model != "" {
@@ -97,7 +109,7 @@ func geminiSpec() *spec {
 			if l.folder != "" {
 				args = append(args, "--include-directories", l.folder)
 			}
-			return args
+			return append(args, l.modeArgs...)
 		},
 		reader: func(c *collector) lineReader { return &geminiReader{collector: c} },
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -30,7 +31,7 @@ const (
 const gateDelay = 10 * time.Millisecond
 
 // folderName is what [Options.NewID] may make. Sweep touches nothing else.
-var folderName = regexp.MustCompile(`^[A-Za-z0-9-]{8,64}$`)
+var folderName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9-]{8,64}$`) })
 
 // staging is the folder of one process. The zero value is none.
 type staging struct {
@@ -65,7 +66,7 @@ func (r *Runner) stage(ctx context.Context, j *job) (staging, error) {
 }
 
 func newStaging(ctx context.Context, scratch, id string) (st staging, err error) {
-	if !folderName.MatchString(id) {
+	if !folderName().MatchString(id) {
 		return st, errors.New("its name is not fit for a folder")
 	}
 	root := filepath.Join(scratch, stagingName)
@@ -154,7 +155,7 @@ func Sweep(scratch string) (n int, err error) {
 	defer func() { err = errors.Join(err, gate.Close()) }()
 	var errs []error
 	for _, e := range entries {
-		if !e.IsDir() || !folderName.MatchString(e.Name()) {
+		if !e.IsDir() || !folderName().MatchString(e.Name()) {
 			continue
 		}
 		removed, err := sweepOne(filepath.Join(root, e.Name()))

@@ -92,7 +92,7 @@ func (r *Runner) run(ctx context.Context, body provider.Body, emit func(provider
 // launch says what to start, and gives its standard input.
 func (r *Runner) launch(j *job, st staging, body provider.Body) (*launch, io.ReadCloser) {
 	l := &launch{
-		model: r.o.Model, dir: r.o.Dir, effort: j.effort, command: r.command(),
+		model: r.o.Model, dir: r.o.Dir, mode: r.o.Mode, modeArgs: r.spec.modes[r.o.Mode], effort: j.effort, command: r.command(),
 	}
 	if r.spec.blocks {
 		return l, body.Open()

@@ -43,7 +43,7 @@ func repeated(arg string) []string {
 func (l *launch) fill(arg, file string) string {
 	return strings.NewReplacer(
 		"{prompt}", l.prompt, "{prompt_file}", l.promptFile, "{image}", file, "{images}", strings.Join(l.files, ","),
-		"{cwd}", l.dir, "{model}", l.model,
+		"{cwd}", l.dir, "{model}", l.model, "{mode}", string(l.mode),
 	).Replace(arg)
 }
 

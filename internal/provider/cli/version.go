@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -54,11 +55,11 @@ func Trusts(runner, version string) (ok bool, why string) {
 	return true, ""
 }
 
-var versionWords = regexp.MustCompile(`\b(\d{1,6})\.(\d{1,6})\.(\d{1,6})\b`)
+var versionWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(\d{1,6})\.(\d{1,6})\.(\d{1,6})\b`) })
 
 // parseVersion finds the first version in words.
 func parseVersion(words string) (v [3]int, ok bool) {
-	m := versionWords.FindStringSubmatch(words)
+	m := versionWords().FindStringSubmatch(words)
 	if m == nil {
 		return v, false
 	}

@@ -53,7 +53,7 @@ func takeCodex(c *Call) (string, error) {
 				i++
 				c.Files = append(c.Files, open(args[i]))
 			}
-		case slices.Contains([]string{"-C", "-m", "-c"}, a):
+		case slices.Contains([]string{"-C", "-m", "-c", "--sandbox"}, a):
 			i++
 		case a == "-":
 			prompt = true
