@@ -2,7 +2,6 @@ package conformance_test
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -225,7 +224,7 @@ func BenchmarkThirtyMegabytes(b *testing.B) {
 			for b.Loop() {
 				p.send(b, r)
 			}
-			b.ReportMetric(float64(p.gauge.peak)/(1<<20), fmt.Sprintf("MiB-peak"))
+			b.ReportMetric(float64(p.gauge.peak)/(1<<20), "MiB-peak")
 		})
 	}
 }
