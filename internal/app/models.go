@@ -10,6 +10,7 @@ import (
 	"tote/internal/config"
 	"tote/internal/delivery"
 	"tote/internal/profile"
+	"tote/internal/provider/cli"
 )
 
 // offlineAgent is the built-in agent, which always exists.
@@ -129,6 +130,9 @@ func (w *Workspace) Choices(ctx context.Context) ([]Choice, error) {
 		c.Images, c.Audio, c.Documents = p.Images, p.Audio, p.Documents
 		if c.Refused, err = w.refused(ctx, p.Endpoint); err != nil {
 			return nil, err
+		}
+		if r, ok := m.Provider.(*cli.Runner); ok {
+			c.Problem = r.Missing(ctx)
 		}
 		out = append(out, c)
 	}

@@ -182,6 +182,20 @@ func (r *Runner) command() []string {
 	return []string{r.spec.program}
 }
 
+// Missing says that the program is not installed, and how to get it, "" where it
+// is there. It starts nothing.
+func (r *Runner) Missing(ctx context.Context) string {
+	_, err := r.find(ctx)
+	var e *provider.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &e) && e.Err != nil:
+		return e.Err.Error() + "; " + e.Hint
+	}
+	return err.Error()
+}
+
 // find looks for the program.
 func (r *Runner) find(ctx context.Context) (string, error) {
 	if ctx.Err() != nil {
