@@ -164,11 +164,11 @@ func TestVendorsOwnNumbers(t *testing.T) {
 	t.Parallel()
 	g := tongueOf("anthropic")
 	r := newRig(t, g)
-	cases := []named{
+	cases := every([]named{
 		{name: "8000", words: "image dimensions exceed max allowed size: 8000 pixels", over: wider(8000), limit: delivery.LimitEdge, want: 8000},
 		{name: "2000", words: "image dimensions exceed max allowed size for many-image requests: 2000 pixels", over: wider(2000), limit: delivery.LimitEdge, want: 2000},
 		{name: "5MB", words: fmt.Sprintf("image exceeds 5 MB maximum: %d bytes > 5242880 bytes", len(giant())/3*4), over: heavier(3_932_160), limit: delivery.LimitBytes, want: 3_932_160},
-	}
+	}, 3)
 	agents := make([]bind, 0, len(cases))
 	for _, c := range cases {
 		agents = append(agents, bind{model: c.name, vision: "true"})
