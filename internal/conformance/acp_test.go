@@ -222,9 +222,10 @@ type shownBlock struct {
 	Meta                                  map[string]json.RawMessage `json:"_meta"`
 }
 
-// TestEditorsSeeWhatCameElsewhere opens a session in an editor that was held in a
-// shell: every kind of block is shown with its content.
-func TestEditorsSeeWhatCameElsewhere(t *testing.T) {
+// elsewhere has every kind of block given in a shell and shown in an editor, which
+// opens the session later. want tells the block of a kind.
+func elsewhere(t *testing.T) (shown []shownBlock, want map[content.Kind]func(b shownBlock) bool) {
+	t.Helper()
 	w := newWorld(t, "")
 	pic, wav, pdf := agenttest.PNG(30, 20, 3), audiotest.WAV(100*time.Millisecond, 300), documenttest.PDF(1, "mark")
 	opaque := `{"type":"hologram","mark":"mark-opaque"}`
@@ -243,7 +244,14 @@ func TestEditorsSeeWhatCameElsewhere(t *testing.T) {
 	e := p.edit()
 	updates, _ := e.call("session/load", `{"sessionId":`+rpc.Quote(s.ID())+`,"cwd":`+rpc.Quote(w.cwd)+`,"mcpServers":[]}`)
 	e.leave()
-	checks := map[content.Kind]func(b shownBlock) bool{
+	for _, raw := range userBlocks(updates) {
+		var b shownBlock
+		if err := json.Unmarshal(raw, &b); err != nil {
+			t.Fatal(err)
+		}
+		shown = append(shown, b)
+	}
+	return shown, map[content.Kind]func(b shownBlock) bool{
 		content.KindText:  func(b shownBlock) bool { return b.Type == "text" && b.Text == "mark-prose" },
 		content.KindImage: func(b shownBlock) bool { return b.Type == "image" && b.MimeType == "image/png" && decodes(b.Data, pic) },
 		content.KindAudio: func(b shownBlock) bool { return b.Type == "audio" && b.MimeType == "audio/wav" && decodes(b.Data, wav) },
@@ -258,14 +266,12 @@ func TestEditorsSeeWhatCameElsewhere(t *testing.T) {
 			return b.Type == "text" && b.Text != "" && string(b.Meta["tote/block"]) == opaque
 		},
 	}
-	var blocks []shownBlock
-	for _, raw := range userBlocks(updates) {
-		var b shownBlock
-		if err := json.Unmarshal(raw, &b); err != nil {
-			t.Fatal(err)
-		}
-		blocks = append(blocks, b)
-	}
+}
+
+// TestEditorsSeeWhatCameElsewhere opens a session in an editor that was held in a
+// shell: every kind of block is shown with its content.
+func TestEditorsSeeWhatCameElsewhere(t *testing.T) {
+	blocks, checks := elsewhere(t)
 	for _, k := range kinds() {
 		check, ok := checks[k]
 		if !ok {

@@ -8,9 +8,12 @@ import (
 	"tote/internal/profile"
 )
 
-// condition is what a model and its endpoint take, and what is known.
+// condition is what a model and its endpoint take, and what is known. says tells
+// it to the readers of docs/outcomes.md.
 type condition struct {
-	name    string
+	name, says string
+	// shown is the placing that the page shows, "" for the prompt.
+	shown   string
 	profile func(a adapter) delivery.Profile
 	// native: it is for paths whose results may hold media.
 	native bool
@@ -151,8 +154,8 @@ func (a adapter) conditions() []condition {
 			continue
 		}
 		for _, c.files = range []bool{false, true} {
-			if c.files && a.runner != "" && c.name != "own" && c.name != "text only" {
-				continue // starting the program is dear, and files change nothing but words
+			if !c.files && a.runner != "" && c.name != "own" && c.name != "text only" {
+				continue // to start a program is dear, and files change nothing but words
 			}
 			with := c
 			if c.files {
@@ -165,25 +168,25 @@ func (a adapter) conditions() []condition {
 }
 
 var conditions = []condition{
-	{name: "own", profile: own},
-	{name: "native", profile: native, native: true},
-	{name: "everything", profile: everything},
-	{name: "text only", profile: textOnly},
-	{name: "unknown", profile: unknown},
-	{name: "user off", profile: userOff},
-	{name: "described", profile: textOnly, facts: describing},
-	{name: "small", profile: small},
-	{name: "fewer", profile: fewer},
-	{name: "fussy", profile: fussy},
-	{name: "bound yes", profile: boundTo(profile.TriYes, "image/*", "audio/wav", "application/pdf")},
-	{name: "bound no", profile: boundTo(profile.TriNo)},
-	{name: "bound auto", profile: boundTo(profile.TriAuto)},
-	{name: "stripped", profile: everything, facts: stripped},
-	{name: "refused", profile: everything, facts: refused},
-	{name: "refused types", profile: everything, facts: refusedTypes},
-	{name: "missing", profile: everything, facts: missing},
-	{name: "no history", profile: everything, facts: noHistory},
-	{name: "nothing can be made", profile: small, breaks: true},
-	{name: "nothing can be described", profile: textOnly, facts: describing, breaks: true},
-	{name: "tight", profile: everything, limit: 4000},
+	{name: "own", says: "The vendor's own server and a model there that sees pictures, as the first table has it.", profile: own},
+	{name: "native", says: "A model that takes everything the wire has a form for, on a server that takes media in tool results.", profile: native, native: true},
+	{name: "everything", says: "A model that takes everything the wire has a form for, on a server of which nothing else is known.", profile: everything},
+	{name: "text only", says: "The model is known to take text alone.", profile: textOnly},
+	{name: "unknown", says: "Nothing is known of the model.", profile: unknown},
+	{name: "user off", says: "The user turned pictures off: `\"vision\": false`.", profile: userOff},
+	{name: "described", says: "The model takes text alone, and another agent describes pictures.", profile: textOnly, facts: describing},
+	{name: "small", says: "The backend takes JPEG of 24 pixels, MP3 and documents of two pages, which the samples are not.", profile: small},
+	{name: "fewer", says: "The backend takes one picture, one recording and one document in a request, and there are more of each.", profile: fewer},
+	{name: "fussy", says: "The backend wants results without media, turns that alternate, and no thinking back.", profile: fussy},
+	{name: "bound yes", says: "The user says that the model takes pictures, WAV and PDF.", profile: boundTo(profile.TriYes, "image/*", "audio/wav", "application/pdf")},
+	{name: "bound no", says: "The user says that the model sees no pictures, and no more.", profile: boundTo(profile.TriNo)},
+	{name: "bound auto", says: "The user says nothing, and the server is unknown.", profile: boundTo(profile.TriAuto)},
+	{name: "stripped", says: "The backend has just refused the request, so this turn goes on without attachments.", profile: everything, facts: stripped},
+	{name: "refused", says: "The backend has refused these very bytes before.", profile: everything, facts: refused},
+	{name: "refused types", says: "The backend has refused PNG, WAV and PDF before.", profile: everything, facts: refusedTypes},
+	{name: "missing", says: "The stored bytes are gone.", profile: everything, facts: missing},
+	{name: "no history", says: "The conversation is too long for the model; what is shown is a block of an earlier turn.", profile: everything, facts: noHistory, shown: "history"},
+	{name: "nothing can be made", says: "What the backend takes cannot be made of it, for example because the disk is full.", profile: small, breaks: true},
+	{name: "nothing can be described", says: "The model takes text alone, and the describing agent fails.", profile: textOnly, facts: describing, breaks: true},
+	{name: "tight", says: "The whole request may have 4,000 bytes.", profile: everything, limit: 4000},
 }

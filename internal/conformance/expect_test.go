@@ -123,14 +123,25 @@ type label struct {
 	rest string
 }
 
-// find returns where a block stands, and its one label. A block in a tool's
-// result may have been lifted into a message of the user; then a pointer stands
-// in its place.
+// find returns where a block stands, and its one label.
 func (c *checker) find(b content.Block) (place int, l label) {
 	c.t.Helper()
-	h := "[" + string(b.BlockHandle())
+	place, l, twice := locate(c.wire.flat, b.BlockHandle())
+	if twice {
+		c.t.Errorf("%s has two labels", b.BlockHandle())
+	}
+	if l.at < 0 {
+		c.t.Errorf("%s has no label", b.BlockHandle())
+	}
+	return max(place, 0), l
+}
+
+// locate finds the label of a block, whose at is -1 where there is none. A block
+// in a tool's result may have been lifted into a message of the user; then a
+// pointer stands in its place.
+func locate(flat string, handle content.Handle) (place int, l label, twice bool) {
+	h := "[" + string(handle)
 	pointer := h + ": shown in the next user message]"
-	flat := c.wire.flat
 	place, l.at = -1, -1
 	for i := 0; ; i++ {
 		n := strings.Index(flat[i:], h)
@@ -144,20 +155,19 @@ func (c *checker) find(b content.Block) (place int, l label) {
 			place = i
 		case !strings.HasPrefix(next, ": ") && !strings.HasPrefix(next, ", ") && !strings.HasPrefix(next, " <"):
 		case l.at >= 0:
-			c.t.Errorf("%s has two labels", b.BlockHandle())
+			twice = true
 		default:
 			l.at = i
 		}
 	}
 	if l.at < 0 {
-		c.t.Errorf("%s has no label", b.BlockHandle())
-		return max(place, 0), l
+		return place, l, twice
 	}
 	if place < 0 {
 		place = l.at
 	}
 	l.text, l.rest, _ = strings.Cut(flat[l.at:], "]")
-	return place, l
+	return place, l, twice
 }
 
 // block checks one block that is no prose.

@@ -98,22 +98,22 @@ func handlesOf(list []delivery.Receipt) []content.Handle {
 // lawWorld is a program in which the law has to hold, whatever it can take.
 type lawWorld struct {
 	name, configuration string
-	// server records what the program sent, nil for the built-in backend.
-	server *providertest.Recorder
+	// taken are the requests that reached the far end, nil for the built-in
+	// backend.
+	taken func(t *testing.T) []wire
 }
 
 func lawWorlds(t *testing.T) []lawWorld {
 	t.Helper()
-	chat := func(name, probe, vision string, script ...providertest.Reply) lawWorld {
-		rec := providertest.NewRecorder(t, script...)
-		return lawWorld{name, fmt.Sprintf(`{"probe":%q,"providers":{"p":{"kind":"openai-chat","base_url":%q}},
-			"agents":{"main":{"provider":"p","model":"m","vision":%s}}}`, probe, rec.URL, vision), rec}
-	}
 	builtIn := func(name, faults, vision string) lawWorld {
 		return lawWorld{name: name, configuration: fmt.Sprintf(
 			`{"providers":{"p":{"kind":"offline","faults":%s}},"agents":{"main":{"provider":"p","model":"offline","vision":%s}}}`, faults, vision)}
 	}
-	return []lawWorld{
+	chat := func(name, probe, vision string, replies ...providertest.Reply) lawWorld {
+		f := serve(t, adapters["openai-chat"], replies...)
+		return lawWorld{name, f.settings(probe, vision), f.taken}
+	}
+	out := []lawWorld{
 		{name: "as installed"},
 		builtIn("pictures off", `{}`, "false"),
 		builtIn("backend refuses", `{"refuse_images":true}`, "true"),
@@ -123,6 +123,13 @@ func lawWorlds(t *testing.T) []lawWorld {
 		chat("server that is probed", "auto", `"auto"`),
 		chat("server without sight", "never", "true", providertest.RefuseImages(400, "no", providertest.Text("ok"))),
 	}
+	for path, a := range adapters {
+		if path != "openai-chat" && !a.own.Offline {
+			f := serve(t, a)
+			out = append(out, lawWorld{path, f.settings("never", "true"), f.taken})
+		}
+	}
+	return out
 }
 
 // TestTheLaw sends one good picture, every other kind and every bad file that
@@ -183,16 +190,17 @@ func arrived(t *testing.T, c lawWorld, f *agenttest.Front) {
 			want++
 		}
 	}
-	if c.server == nil {
+	if c.taken == nil {
 		checkSight(t, f.Shown(), want)
 		return
 	}
-	got, err := adapters["openai-chat"].read(c.server.Last().Body)
-	if err != nil {
-		t.Fatalf("what reached the server: %v", err)
+	all := c.taken(t)
+	if len(all) == 0 {
+		t.Fatal("nothing reached the far end")
 	}
+	got := all[len(all)-1]
 	if pictures := slices.DeleteFunc(got.media, func(m medium) bool { return m.kind != content.KindImage }); len(pictures) != want {
-		t.Errorf("%d pictures reached the server, the receipts promise %d", len(pictures), want)
+		t.Errorf("%d pictures reached the far end, the receipts promise %d", len(pictures), want)
 	}
 }
 

@@ -68,7 +68,7 @@ var placings = []placing{
 // and all of a transcript is spelled alike: the routes of a runner are tried where
 // they matter.
 func (a adapter) placings(c condition) []placing {
-	if a.runner == "" || slices.Contains([]string{"own", "text only", "fewer", "no history"}, c.name) {
+	if a.runner == "" || slices.Contains([]string{"own with files", "fewer with files", "no history with files"}, c.name) {
 		return placings
 	}
 	return placings[:1]
@@ -200,10 +200,12 @@ func post(t *testing.T, st *station, r provider.Request) wire {
 	return w
 }
 
-// seen collects what the matrix came across.
+// seen collects what the matrix came across on one path.
 type seen struct {
 	kinds  map[content.Kind]map[delivery.Disposition]bool
 	fields map[string]int
+	// cells are what docs/outcomes.md says.
+	cells map[cellKey]string
 }
 
 func (s *seen) note(r request, w wire) {
@@ -218,46 +220,57 @@ func (s *seen) note(r request, w wire) {
 	}
 }
 
-// TestNothingIsDropped is the matrix: what reached the server is what the
-// receipts say.
-func TestNothingIsDropped(t *testing.T) {
+// TestOutcomes is the matrix: what reached the server is what the receipts say,
+// and docs/outcomes.md says it too.
+func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	var s shelf
 	alone, crowd := s.sounds(t), s.crowd(t)
-	for name, a := range adapters {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			met := seen{kinds: make(map[content.Kind]map[delivery.Disposition]bool), fields: make(map[string]int)}
-			st := stand(t, a)
-			for _, c := range a.conditions() {
-				t.Run(c.name, func(t *testing.T) {
-					try := func(p placing, blocks []content.Block) func(t *testing.T) {
-						return func(t *testing.T) {
-							r := settle(t, &s, c, a, p, blocks)
-							w := send(t, st, r)
-							met.note(r, w)
-							checkWire(t, r, w)
-						}
-					}
-					if a.runner == "" { // a transcript has no places that a crowd would hide
-						for _, b := range alone {
-							t.Run("alone/"+string(b.BlockHandle()), try(placings[0], []content.Block{b}))
-						}
-					}
-					for _, p := range a.placings(c) {
-						t.Run(p.name, try(p, crowd))
-					}
-				})
-			}
-			checkCoverage(t, a, met)
-		})
+	met := map[string]*seen{}
+	for path := range adapters {
+		met[path] = &seen{
+			kinds: make(map[content.Kind]map[delivery.Disposition]bool), fields: make(map[string]int), cells: make(map[cellKey]string),
+		}
 	}
+	t.Run("paths", func(t *testing.T) {
+		for path, a := range adapters {
+			t.Run(path, func(t *testing.T) {
+				t.Parallel()
+				st := stand(t, a)
+				try := func(c condition, p placing, blocks []content.Block) func(t *testing.T) {
+					return func(t *testing.T) {
+						r := settle(t, &s, c, a, p, blocks)
+						w := send(t, st, r)
+						met[path].note(r, w)
+						checkWire(t, r, w)
+						if len(blocks) > 1 {
+							met[path].tell(t, c, r, w)
+						}
+					}
+				}
+				for _, c := range a.conditions() {
+					t.Run(c.name, func(t *testing.T) {
+						if a.runner == "" { // a transcript has no places that a crowd would hide
+							for _, b := range alone {
+								t.Run("alone/"+string(b.BlockHandle()), try(c, placings[0], []content.Block{b}))
+							}
+						}
+						for _, p := range a.placings(c) {
+							t.Run(p.name, try(c, p, crowd))
+						}
+					})
+				}
+				checkCoverage(t, a, met[path])
+			})
+		}
+	})
+	t.Run("page", func(t *testing.T) { checkPage(t, met) })
 }
 
 // checkCoverage sees that the matrix proves what it is meant to prove: every
 // disposition, for each kind both the block itself and less than it, and each
 // member of the wire in which payloads stand.
-func checkCoverage(t *testing.T, a adapter, met seen) {
+func checkCoverage(t *testing.T, a adapter, met *seen) {
 	t.Helper()
 	full := everything(a)
 	for _, k := range kinds() {

@@ -269,7 +269,7 @@ func TestTheNextRequestBeginsAsTheLast(t *testing.T) {
 				if slices.ContainsFunc(evicting, func(x string) bool { return strings.HasPrefix(c.name, x) }) {
 					continue
 				}
-				if a.runner != "" && c.name != "own" && c.name != "text only" {
+				if a.runner != "" && c.name != "own with files" && c.name != "text only" {
 					continue // to start a program is dear
 				}
 				t.Run(c.name, func(t *testing.T) {

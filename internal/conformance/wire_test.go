@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -210,6 +211,9 @@ func (f *flattener) medium(p providertest.SentPart, speaker, call string) error 
 	if own, ok := f.types[m.mime]; ok {
 		m.mime = own
 	}
+	if own, ok := soundFiles[filepath.Ext(p.Name)]; ok { // a program tells it by the name
+		m.kind, m.mime = content.KindAudio, own
+	}
 	if m.mime == "" { // the server tells it by the bytes, and so does this
 		m.mime = strings.Replace(http.DetectContentType(m.data), "audio/wave", "audio/wav", 1)
 	}
@@ -221,6 +225,10 @@ func (f *flattener) medium(p providertest.SentPart, speaker, call string) error 
 	f.line(mark(len(f.media) - 1))
 	return nil
 }
+
+// soundFiles are the media types of files that stand-ins for programs know by
+// their names alone.
+var soundFiles = map[string]string{".aac": "audio/aac", ".ogg": "audio/ogg", ".flac": "audio/flac", ".aiff": "audio/aiff"}
 
 // boxAt is the box at an offset of the flat text, nil for none.
 func (w *wire) boxAt(at int) *box {

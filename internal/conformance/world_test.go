@@ -67,7 +67,7 @@ type process struct {
 func (w *world) start() *process {
 	w.t.Helper()
 	a, err := app.Open(app.Options{
-		Config: config.Options{Home: w.home, Env: func(string) string { return "" }}, Version: "test", Now: time.Now,
+		Config: config.Options{Home: w.home, Env: awsEnv}, Version: "test", Now: time.Now,
 	})
 	if err != nil {
 		w.t.Fatal(err)
