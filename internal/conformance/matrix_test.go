@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -90,6 +91,10 @@ type request struct {
 func settle(t *testing.T, s *shelf, c condition, a adapter, p placing, blocks []content.Block) request {
 	t.Helper()
 	r := request{shelf: s, profile: c.profile(a), placing: p, blocks: blocks, receipts: map[content.Handle]delivery.Receipt{}}
+	if p.result {
+		blocks = fromTool(blocks)
+		r.blocks = blocks
+	}
 	messages, current := p.make(blocks)
 	in := delivery.Input{Profile: r.profile, Ledger: c.ledger, Messages: messages, Current: current, Budgets: delivery.Budgets{
 		Picture: delivery.Unlimited, History: delivery.Unlimited, Request: c.request(),
@@ -121,6 +126,22 @@ func settle(t *testing.T, s *shelf, c condition, a adapter, p placing, blocks []
 		r.receipts[got.Handle] = got
 	}
 	return r
+}
+
+// fromTool has a tool read the blocks from files.
+func fromTool(blocks []content.Block) []content.Block {
+	out := make([]content.Block, 0, len(blocks))
+	for _, b := range blocks {
+		if _, ok := content.AttachmentOf(b); ok {
+			b = edit(b, func(v reflect.Value) {
+				v.FieldByName("Origin").Set(reflect.ValueOf(content.Origin{
+					Inlet: content.InletTool, Path: "/home/u/" + string(b.BlockHandle()), Chooser: content.ChosenByModel,
+				}))
+			})
+		}
+		out = append(out, b)
+	}
+	return out
 }
 
 // description is what the describing model says.

@@ -207,7 +207,8 @@ func (p *page) cell(path, condition, placing string, k content.Kind) string {
 
 func (p *page) routes() {
 	p.sb.WriteString("## On the vendor's own server\n\nOn each path one model that sees pictures, as the program knows it; the next table names it. ")
-	p.sb.WriteString("The routes are: in the prompt, in an earlier turn, in the result of a tool, in the result of a tool that failed, in a result of an earlier turn.\n\n")
+	p.sb.WriteString("The routes are: in the prompt, in an earlier turn, in the result of a tool that read a file, in the result of a tool that failed, ")
+	p.sb.WriteString("in a result of an earlier turn. What a tool has just read from a file is never answered with the path of a file again.\n\n")
 	p.table(kindHeads("path", "route")...)
 	for _, path := range p.paths {
 		for _, pl := range placings {
