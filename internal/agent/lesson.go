@@ -130,6 +130,12 @@ func (r *request) tooLong(m delivery.Sent) bool {
 	return m.Kind == content.KindImage && n > 0 && max(m.Blob.Width, m.Blob.Height) > n
 }
 
+// doubtful reports whether the suspects may not be to blame: the backend broke down,
+// or complained of what was said about them.
+func (r *request) doubtful() bool {
+	return r.refusal.Kind != delivery.FailRefused || r.refusal.Class == delivery.ClassForm
+}
+
 // verdicts are what a refusal taught, once the request without the media went
 // through. A picture that is over a limit that was named is cut to it next time,
 // so there is no verdict on it.
@@ -140,11 +146,8 @@ func (t *turn) verdicts(r *request) []Verdict {
 		if m.Kind == content.KindImage && r.tooMany() || r.tooHeavy(m) || r.tooLong(m) {
 			continue
 		}
-		if r.refusal.Class == delivery.ClassForm {
-			continue // the picture is not to blame
-		}
 		delete(t.facts.Proven, m.Blob.Digest)
-		out = append(out, Verdict{Endpoint: endpoint, Digest: m.Blob.Digest, Reason: "refused", Suspects: len(r.suspects), Doubtful: r.refusal.Kind != delivery.FailRefused})
+		out = append(out, Verdict{Endpoint: endpoint, Digest: m.Blob.Digest, Reason: "refused", Suspects: len(r.suspects), Doubtful: r.doubtful()})
 		switch r.refusal.Class {
 		case delivery.ClassBlind:
 			// Words alone do not make an endpoint blind that has been
@@ -153,6 +156,9 @@ func (t *turn) verdicts(r *request) []Verdict {
 				out = append(out, Verdict{Endpoint: endpoint, MIME: "image/*", Reason: "takes no pictures", Suspects: 1})
 			}
 		case delivery.ClassMIME:
+			if r.proven[m.Blob.MIME] {
+				break // it takes others of the type: this one is odd
+			}
 			out = append(out, Verdict{Endpoint: endpoint, MIME: m.Blob.MIME, Reason: "media type not taken", Suspects: len(r.suspects)})
 		case delivery.ClassUnknown, delivery.ClassBytes, delivery.ClassEdge, delivery.ClassCount, delivery.ClassDecode,
 			delivery.ClassPlacement, delivery.ClassBody, delivery.ClassForm, delivery.ClassReasoning:

@@ -29,6 +29,9 @@ type request struct {
 	suspects []delivery.Sent
 	pictures int
 	refusal  delivery.Failure
+	// proven are the media types of which the refused request held one that
+	// the endpoint has taken before.
+	proven map[string]bool
 	// limit is a body size that an endpoint refused to take, to be
 	// remembered when a smaller one was answered.
 	limit int64
@@ -209,7 +212,11 @@ func (t *turn) recover(ctx context.Context, r *request, ready settled, action de
 			return delivery.StepPlain, err
 		}
 		r.refusal, r.pictures = e.Failure, count(ready.prompt, content.KindImage)
+		r.proven = map[string]bool{}
 		for _, m := range ready.prompt.Media() {
+			if m.Proven {
+				r.proven[m.Blob.MIME] = true
+			}
 			if m.Proven && action == delivery.ActStripNew {
 				continue
 			}

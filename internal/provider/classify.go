@@ -81,18 +81,25 @@ func kindOf(status int, r reply, words string, about bool) delivery.FailureKind 
 		return delivery.FailTooLarge
 	case status == http.StatusRequestTimeout:
 		return delivery.FailServer
-	case about && !schemaParam(r.param):
+	case about && !schemaParam(r.param) && !containsAny(words, optionWords[:]...):
 		return delivery.FailRefused
 	case status >= 500:
 		return delivery.FailServer
-	case schemaParam(r.param) || containsAny(words, schemaWords[:]...):
+	case schemaParam(r.param) || containsAny(words, optionWords[:]...) || containsAny(words, schemaWords[:]...):
 		return delivery.FailSchema
 	}
 	return delivery.FailRefused
 }
 
+// optionWords are about the option of a request that is called "image", and not
+// about a picture.
+var optionWords = [...]string{"unknown parameter: 'image'", "unknown parameter: 'image."}
+
 // schemaParam reports whether the named part of the request can hold no media.
 func schemaParam(param string) bool {
+	if param == "image" || strings.HasPrefix(param, "image.") {
+		return true // OpenAI's policy for older pictures, an option of the request
+	}
 	if param == "" || containsAny(param, "image", "audio", "file", "content") {
 		return false
 	}

@@ -122,6 +122,8 @@ var aboutMedia = []rejection{
 	{"lm studio tool", 400, invalid("Only text tool_result blocks are supported"), refused(400, delivery.ClassPlacement)},
 	{"lm studio url", 400, `{"error":"'url' field must be a base64 encoded image."}`, refused(400, delivery.ClassMIME)},
 	{"groq string", 400, openAI("'messages.0' : for 'role:user' the following must be satisfied[('messages.0.content' : value must be a string)] messages[0].content must be a string", "null"), refused(400, delivery.ClassBlind)},
+	{"an option called image", 400, `{"error":{"message":"Unknown parameter: 'image'.","type":"invalid_request_error","param":null,"code":"unknown_parameter"}}`, failure(delivery.FailSchema, 400)},
+	{"an option below image", 400, `{"error":{"message":"Invalid value.","type":"invalid_request_error","param":"image.context_compression","code":"invalid_value"}}`, failure(delivery.FailSchema, 400)},
 	{"copilot header", 400, `{"error":{"message":"missing required Copilot-Vision-Request header for vision requests","code":""}}`, refused(400, delivery.ClassForm)},
 	{"copilot type", 400, `{"error":{"message":"image media type not supported","code":"invalid_request_body"}}`, refused(400, delivery.ClassMIME)},
 	{"copilot count", 400, `{"error":{"message":"Too many images in request: 11 images were sent, with a maximum of 10 per request","code":"invalid_request_body"}}`, learned(delivery.ClassCount, delivery.Learned{MaxCount: 10})},
