@@ -32,7 +32,8 @@ func holdsPicture(rs []delivery.Receipt) bool {
 
 const modelsHelp = `Lists the agents of the configuration, what each takes (yes, no, unknown), how
 that is known, and what its backend has refused. The default is marked with a
-star. With PROVIDER it lists that provider's models as the catalogue knows them.`
+star. With PROVIDER it lists that provider's models: those that the catalogue knows
+at its address, else those that the server says it serves.`
 
 func cmdModels(ctx context.Context, e environment, args []string) int {
 	f := newFlags(e, "models", "[PROVIDER]", modelsHelp).withJSON()
@@ -54,7 +55,7 @@ func cmdModels(ctx context.Context, e environment, args []string) int {
 	}
 	var choices []app.Choice
 	if len(rest) == 1 {
-		choices, err = ws.Catalogue(rest[0])
+		choices, err = ws.Catalogue(ctx, rest[0])
 	} else {
 		choices, err = ws.Choices(ctx)
 	}
@@ -63,11 +64,7 @@ func cmdModels(ctx context.Context, e environment, args []string) int {
 	}
 	rows := make([]headless.Row, 0, len(choices))
 	for _, c := range choices {
-		r := row(c)
-		if p := ws.KeyProblem(c.Provider); r.Problem == "" && p != "" {
-			r.Problem = p
-		}
-		rows = append(rows, r)
+		rows = append(rows, row(c))
 	}
 	if err := headless.Models(rows, f.streams()); err != nil {
 		return f.fail(err)
@@ -79,7 +76,7 @@ func cmdModels(ctx context.Context, e environment, args []string) int {
 	case len(rest) == 0:
 		offer(e, ws.Offers(ctx))
 	case len(rows) == 0:
-		say(e.stderr, "the catalogue knows no models at the address of %s; --model %s/MODEL works all the same", rest[0], rest[0])
+		say(e.stderr, "neither the catalogue nor the server names models of %s; --model %s/MODEL works all the same", rest[0], rest[0])
 	}
 	return headless.ExitAnswered
 }

@@ -145,6 +145,19 @@ type Model struct {
 	// Effort is how hard the model should think.
 	Effort    provider.Effort
 	Fallbacks []string
+	// Unusable says why it cannot be asked as things stand: a key or a program
+	// is missing. Nil where nothing is known to be missing. No prompt is taken
+	// in for it.
+	Unusable error
+}
+
+// called is what people call it: the model's name, or that of its agent where
+// something else chooses the model.
+func (m Model) called() string {
+	if m.Profile.Model == "" {
+		return m.Name
+	}
+	return m.Profile.Model
 }
 
 // Models gives paths to models by their agents' names.

@@ -36,10 +36,19 @@ func (t *turn) describe(ctx context.Context, plan delivery.Plan) (again bool, er
 		return false, err
 	}
 	t.adopt(m)
+	asked := map[content.Kind]bool{}
+	for _, m := range t.conversation[t.opened:] {
+		for _, b := range m.Blocks() {
+			asked[b.Kind()] = true
+		}
+	}
 	for _, k := range mediaKinds {
+		if !asked[k] {
+			continue
+		}
 		was, is := capability(&before, k), capability(&m.Profile, k)
 		if is.Answer == delivery.No && is.Evidence == delivery.EvidenceServer && was.Answer != delivery.No {
-			t.notice(delivery.SeverityWarning, "the backend says of "+m.Profile.Model+" that it takes no "+nounOf(k), is.Detail)
+			t.notice(delivery.SeverityWarning, m.called()+" takes no "+nounOf(k), is.Detail)
 		}
 	}
 	return true, t.learn(ctx)

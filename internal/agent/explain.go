@@ -11,18 +11,35 @@ import (
 	"tote/internal/provider"
 )
 
+// UnusableError is a prompt that was not taken in, because its agent lacks what it
+// needs: that is for the user to mend.
+type UnusableError struct {
+	// Agent is its name in the configuration.
+	Agent string
+	Err   error
+}
+
+// Error implements error.
+func (e *UnusableError) Error() string { return "agent " + e.Agent + ": " + e.Err.Error() }
+
+// Unwrap returns what is missing.
+func (e *UnusableError) Unwrap() error { return e.Err }
+
 // Explain puts an error into the three things that a surface shows: a word that
 // scripts may branch on, what went wrong, and what the user can do about it, ""
 // for nothing. The kinds of failed requests are those of
-// [delivery.FailureKind]; further ones are strict, empty, closed, timeout,
-// cancelled, storage and failed. The message keeps its line breaks and may hold
+// [delivery.FailureKind]; further ones are strict, empty, closed, config,
+// timeout, cancelled, storage and failed. The message keeps its line breaks and may hold
 // any character, so a surface cleans it.
 func Explain(err error) (kind, message, hint string) {
 	var e *provider.Error
 	var file *fs.PathError
+	var unusable *UnusableError
 	switch {
+	case errors.As(err, &unusable):
+		return "config", err.Error(), ""
 	case errors.Is(err, ErrStrict):
-		return "strict", "not sent: something would not be delivered whole", "see the receipts, or leave out the strict setting"
+		return "strict", "not sent: something would not be delivered whole", "the lines above and tote receipts say what; leave out --strict to send it so"
 	case errors.Is(err, ErrEmpty):
 		return "empty", err.Error(), "give a prompt, a file, or both"
 	case errors.Is(err, ErrClosed):

@@ -131,9 +131,17 @@ func (r *request) tooLong(m delivery.Sent) bool {
 }
 
 // doubtful reports whether the suspects may not be to blame: the backend broke down,
-// or complained of what was said about them.
+// complained of what was said about them, or takes none at all.
 func (r *request) doubtful() bool {
-	return r.refusal.Kind != delivery.FailRefused || r.refusal.Class == delivery.ClassForm
+	return r.refusal.Kind != delivery.FailRefused || r.refusal.Class == delivery.ClassForm || r.refusal.Class == delivery.ClassBlind
+}
+
+// reason is what is kept of a refusal for people.
+func (r *request) reason() string {
+	if r.words == "" {
+		return "refused"
+	}
+	return "it said: " + r.words
 }
 
 // verdicts are what a refusal taught, once the request without the media went
@@ -147,7 +155,7 @@ func (t *turn) verdicts(r *request) []Verdict {
 			continue
 		}
 		delete(t.facts.Proven, m.Blob.Digest)
-		out = append(out, Verdict{Endpoint: endpoint, Digest: m.Blob.Digest, Reason: "refused", Suspects: len(r.suspects), Doubtful: r.doubtful()})
+		out = append(out, Verdict{Endpoint: endpoint, Digest: m.Blob.Digest, Reason: r.reason(), Suspects: len(r.suspects), Doubtful: r.doubtful()})
 		switch r.refusal.Class {
 		case delivery.ClassBlind:
 			// Words alone do not make an endpoint blind that has been

@@ -24,14 +24,14 @@ const probeTimeout = 30 * time.Second
 func (t *turn) probe(ctx context.Context) (changed bool, err error) {
 	if t.policy.Probe == ProbeAsk {
 		p, err := t.front.Ask(ctx, Question{
-			Request: permission.Request{Tool: "probe", Action: permission.Fetch, Detail: t.model.Profile.Model},
-			Title:   "Send " + t.model.Profile.Model + " a small test picture", Reason: "it is not known whether it takes pictures",
+			Request: permission.Request{Tool: "probe", Action: permission.Fetch, Detail: t.model.called()},
+			Title:   "Send " + t.model.called() + " a small test picture", Reason: "it is not known whether it takes pictures",
 		})
 		if err != nil || p == PermitDeny {
 			return false, ctx.Err()
 		}
 	}
-	name := t.model.Profile.Model
+	name := t.model.called()
 	t.notice(delivery.SeverityInfo, "asking "+name+" whether it sees pictures, with a small test picture",
 		fmt.Sprintf("this happens once and may take up to %v", probeTimeout))
 	answer, err := t.s.a.Probe(ctx, t.model)

@@ -99,6 +99,9 @@ func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
 	if err != nil {
 		return nil, err
 	}
+	if model.Unusable != nil {
+		return nil, &UnusableError{Agent: model.Name, Err: model.Unusable}
+	}
 	message, notices, err := s.takeIn(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("take in the prompt: %w", err)

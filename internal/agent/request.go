@@ -29,6 +29,8 @@ type request struct {
 	suspects []delivery.Sent
 	pictures int
 	refusal  delivery.Failure
+	// words are the backend's own about the refusal.
+	words string
 	// proven are the media types of which the refused request held one that
 	// the endpoint has taken before.
 	proven map[string]bool
@@ -211,6 +213,7 @@ func (t *turn) recover(ctx context.Context, r *request, ready settled, action de
 		if hoisted, err := t.hoist(ctx, r, ready, e); hoisted || err != nil {
 			return delivery.StepPlain, err
 		}
+		r.words = e.Message
 		r.refusal, r.pictures = e.Failure, count(ready.prompt, content.KindImage)
 		r.proven = map[string]bool{}
 		for _, m := range ready.prompt.Media() {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sort"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"tote/internal/config"
 	"tote/internal/delivery"
 	"tote/internal/profile"
+	"tote/internal/provider"
 	"tote/internal/provider/cli"
 )
 
@@ -36,11 +38,27 @@ func (w *Workspace) Model(ctx context.Context, name string) (agent.Model, error)
 	}
 	path, err := w.path(p, a, b, built.Context)
 	if err != nil {
-		return agent.Model{}, err
+		return agent.Model{}, &ConfigError{err}
 	}
 	return agent.Model{
 		Name: a.Name, Provider: path, Profile: built, ProbeDue: due, Effort: effort(a.Effort), Fallbacks: a.Fallbacks,
+		Unusable: w.app.unusable(ctx, p, path),
 	}, nil
+}
+
+// unusable says what keeps a path from being asked, nil for nothing: a variable
+// that is not set, a program that is not installed.
+func (a *App) unusable(ctx context.Context, p config.Provider, path provider.Provider) error {
+	if r, ok := path.(*cli.Runner); ok {
+		if s := r.Missing(ctx); s != "" {
+			return errors.New(s)
+		}
+		return nil
+	}
+	if _, err := p.Key(a.env()); err != nil {
+		return fmt.Errorf("%w; set it, or providers.%s.api_key", err, p.Name)
+	}
+	return nil
 }
 
 // profileOf puts together what is known of an endpoint: the tables, what it
@@ -131,8 +149,8 @@ func (w *Workspace) Choices(ctx context.Context) ([]Choice, error) {
 		if c.Refused, err = w.refused(ctx, p.Endpoint); err != nil {
 			return nil, err
 		}
-		if r, ok := m.Provider.(*cli.Runner); ok {
-			c.Problem = r.Missing(ctx)
+		if m.Unusable != nil {
+			c.Problem = m.Unusable.Error()
 		}
 		out = append(out, c)
 	}
@@ -158,25 +176,6 @@ func (w *Workspace) refused(ctx context.Context, endpoint string) ([]profile.Row
 		}
 	}
 	return profile.Table(vs), nil
-}
-
-// Catalogue lists the models of a provider that the catalogue knows, as
-// PROVIDER/MODEL would name them.
-func (w *Workspace) Catalogue(name string) ([]Choice, error) {
-	cfg := w.Loaded().Config
-	p, err := cfg.Provider(name)
-	if err != nil {
-		return nil, err
-	}
-	var out []Choice
-	for _, r := range profile.Open().Models(string(p.Kind), p.BaseURL) {
-		built := profile.Build(binding(p, config.Agent{Model: r.Model}), nil, w.app.o.Now())
-		out = append(out, Choice{
-			Name: name + "/" + r.Model, Provider: name, Model: r.Model, Path: built.Path, Images: built.Images,
-			Audio: built.Audio, Documents: built.Documents, Context: built.Context,
-		})
-	}
-	return out, nil
 }
 
 // DefaultAgent names the agent of a new session.
@@ -219,18 +218,4 @@ func (w *Workspace) Forget(ctx context.Context, name string) error {
 	}
 	w.app.forgetAsked(m.Profile.Endpoint)
 	return nil
-}
-
-// KeyProblem says what keeps an agent's provider from having its key, "" for
-// nothing.
-func (w *Workspace) KeyProblem(name string) string {
-	cfg := w.Loaded().Config
-	p, err := cfg.Provider(name)
-	if err != nil {
-		return ""
-	}
-	if _, err := p.Key(w.app.o.Config.Env); err != nil {
-		return err.Error()
-	}
-	return ""
 }

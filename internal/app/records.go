@@ -145,7 +145,7 @@ func verdict(v agent.Verdict, now time.Time) profile.Verdict {
 	case v.Digest.IsZero():
 		return profile.RefusedType(v.MIME, v.Reason, now)
 	case v.Doubtful:
-		return profile.DoubtedPicture(content.Blob{Digest: v.Digest, MIME: v.MIME}, "broke down", now)
+		return profile.DoubtedPicture(content.Blob{Digest: v.Digest, MIME: v.MIME}, v.Reason, now)
 	}
 	return profile.RefusedPicture(content.Blob{Digest: v.Digest, MIME: v.MIME}, v.Reason, v.Suspects, now)
 }

@@ -209,13 +209,22 @@ func (d *decider) blind(b content.Image, why Reason) Order {
 	}
 	seen := b.Fault == content.FaultNone && !d.gone(b.Prepared)
 	if !d.in.Facts.Describer || why == ReasonUnknownModel || !seen {
-		return d.lower(b.Attachment, why, "")
+		return d.lower(b.Attachment, why, d.deniedBy(why))
 	}
 	o := Order{Disposition: Described, Reason: why, Describe: true}
 	if d.canStage(b.Attachment) {
 		o.Stage = b.Original
 	}
 	return o
+}
+
+// deniedBy is how it is known that the model takes no pictures, where the server
+// itself says so: users think that it does.
+func (d *decider) deniedBy(why Reason) string {
+	if c := d.in.Profile.Images; why == ReasonNoImages && c.Evidence == EvidenceServer {
+		return c.Detail
+	}
+	return ""
 }
 
 // Audio implements content.Visitor.

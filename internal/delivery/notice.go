@@ -82,7 +82,7 @@ func fate(d Disposition) string {
 	case Described:
 		return "goes to the model as another model's description"
 	case Path:
-		return "goes to the model as the path of a file"
+		return "is not shown to the model, which gets the path of its file"
 	case Placeholder:
 		return "is not shown; the model is told so"
 	case Stripped:

@@ -86,7 +86,7 @@ var reasonTexts = [...]reasonText{
 	ReasonEncrypted:       {"encrypted", "it is encrypted", "it is encrypted"},
 	ReasonMissing:         {"missing", "its stored bytes are gone or damaged", "its bytes are no longer available"},
 	ReasonPrepareFailed:   {"prepare_failed", "it could not be prepared for this backend", "it could not be prepared for you"},
-	ReasonEndpointRefused: {"endpoint_refused", "this backend refused it before", "the backend did not accept it"},
+	ReasonEndpointRefused: {"endpoint_refused", "this backend refused it before; tote probe forgets that and asks anew", "the backend did not accept it"},
 	ReasonTurnRefused:     {"turn_refused", "the backend refused the request with it, so it was taken out for this turn", "the backend did not accept it"},
 	ReasonDescribed:       {"described", "another model described it", "described by another model"},
 }

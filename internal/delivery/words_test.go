@@ -110,7 +110,7 @@ func TestNotices(t *testing.T) {
 	}
 	const gave = "older attachments gave way to the budget for history"
 	line := func(h string) delivery.Notice {
-		return delivery.Notice{Severity: delivery.SeverityWarning, Title: h + " (n-" + h + "): goes to the model as the path of a file", Detail: gave}
+		return delivery.Notice{Severity: delivery.SeverityWarning, Title: h + " (n-" + h + "): is not shown to the model, which gets the path of its file", Detail: gave}
 	}
 	tests := []struct {
 		name string
@@ -123,7 +123,7 @@ func TestNotices(t *testing.T) {
 		}, nil},
 		{"three alike are told one by one", []delivery.Receipt{path("a"), path("b"), path("c")}, []delivery.Notice{line("a"), line("b"), line("c")}},
 		{"four alike are one line", []delivery.Receipt{path("a"), path("b"), path("c"), path("d")}, []delivery.Notice{
-			{Severity: delivery.SeverityWarning, Title: "4 attachments (a, b, c, …): goes to the model as the path of a file", Detail: gave},
+			{Severity: delivery.SeverityWarning, Title: "4 attachments (a, b, c, …): is not shown to the model, which gets the path of its file", Detail: gave},
 		}},
 		{"alike in kind, disposition and reason", []delivery.Receipt{
 			path("a"), path("b"), path("c"), receipt("x", content.KindAudio, delivery.Path, delivery.ReasonHistoryBudget),
@@ -135,7 +135,7 @@ func TestNotices(t *testing.T) {
 				Severity: delivery.SeverityWarning, Title: "x (n-x): is not shown; the model is told so",
 				Detail: "the chosen model is not known to take sound of this kind",
 			},
-			{Severity: delivery.SeverityWarning, Title: "4 attachments (a, b, c, …): goes to the model as the path of a file", Detail: gave},
+			{Severity: delivery.SeverityWarning, Title: "4 attachments (a, b, c, …): is not shown to the model, which gets the path of its file", Detail: gave},
 		}},
 	}
 	for _, tt := range tests {

@@ -80,7 +80,11 @@ func (r Row) plain() string {
 		mark = "*"
 	}
 	var sb strings.Builder
-	fmt.Fprintf(&sb, "%s %s  (%s/%s)\n", mark, oneLine(r.Name), oneLine(r.Provider), oneLine(r.Model))
+	model := r.Provider
+	if r.Model != "" {
+		model += "/" + r.Model
+	}
+	fmt.Fprintf(&sb, "%s %s  (%s)\n", mark, oneLine(r.Name), oneLine(model))
 	if r.Problem != "" {
 		fmt.Fprintf(&sb, "    cannot be used: %s\n", oneLine(r.Problem))
 		return sb.String()

@@ -82,6 +82,9 @@ func turn(ctx context.Context, t Turn, f front) int {
 	case err != nil:
 		f.fail(Explain(err))
 		f.done(content.StopFailed)
+		if unusable := (*agent.UnusableError)(nil); errors.As(err, &unusable) {
+			return ExitUsage
+		}
 		return ExitFailed
 	case result.Stop == content.StopCancelled && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		f.fail(Problem{Kind: "timeout", Message: oneLine(context.Cause(ctx).Error()), Hint: "allow more time with --timeout"})
