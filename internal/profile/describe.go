@@ -41,6 +41,10 @@ type Said struct {
 	MIMEs []string
 	// Detail says where the answers stand, for people.
 	Detail string
+	// Sentence is what the answers rest on where nothing was asked and told,
+	// as with a program that is too old. It is whole, for people, and takes
+	// the place of "the server said …" and Detail. "" for none.
+	Sentence string `json:",omitempty"`
 	// At is when it was said, zero for now.
 	At time.Time
 }
@@ -66,7 +70,7 @@ func (s Said) With(t Said) Said {
 		}
 	}
 	if s.Images == delivery.Unknown && s.Audio == delivery.Unknown && s.Documents == delivery.Unknown {
-		s.Detail = t.Detail
+		s.Detail, s.Sentence = t.Detail, t.Sentence
 	}
 	fill(&s.Images, t.Images)
 	fill(&s.Audio, t.Audio)
@@ -102,7 +106,9 @@ func (s Said) Facts(now time.Time) []Fact {
 			continue
 		}
 		f := Fact{Kind: a.kind, Answer: a.answer, Evidence: delivery.EvidenceServer, At: now}
-		if s.Detail != "" {
+		if s.Sentence != "" {
+			f.Detail = s.Sentence
+		} else if s.Detail != "" {
 			f.Detail = f.sentence() + " (" + s.Detail + ")"
 		}
 		out = append(out, f)

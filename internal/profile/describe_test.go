@@ -229,6 +229,19 @@ func TestSaidFacts(t *testing.T) {
 	if diff := cmp.Diff(want, s.Facts(now)); diff != "" {
 		t.Error(diff)
 	}
+	whole := s
+	whole.Sentence = "claude 2.1.0 is older than 2.1.240"
+	for _, f := range whole.Facts(now) {
+		if f.Detail != whole.Sentence {
+			t.Errorf("a sentence that is whole became %q", f.Detail)
+		}
+	}
+	if got := (profile.Said{Window: 5}).With(whole); got.Sentence != whole.Sentence {
+		t.Errorf("put together: %+v", got)
+	}
+	if got := (profile.Said{Images: delivery.Yes}).With(whole); got.Sentence != "" {
+		t.Errorf("another answer's sentence: %+v", got)
+	}
 	s.At = ago(time.Hour)
 	if got := s.Facts(now)[0].At; !got.Equal(s.At) {
 		t.Errorf("said at %v", got)
@@ -252,7 +265,7 @@ func TestSaidInAProfile(t *testing.T) {
 	if p.Images.Answer != delivery.Unknown || p.Images.Evidence != delivery.EvidenceServer {
 		t.Errorf("%+v", p.Images)
 	}
-	if want := "the server said on 2026-12-01 that it takes pictures (its answer to models), which enables nothing before it is measured"; p.Images.Detail != want {
+	if want := "the server said on 2026-12-01 that it takes pictures (its answer to models), which is not taken for proof; tote probe measures it"; p.Images.Detail != want {
 		t.Errorf("%q", p.Images.Detail)
 	}
 	if p.Context != 90_000 || p.Output != 4000 || p.ImageLimits.MaxCount != 3 || !cmp.Equal(p.ImageLimits.MIMEs, []string{"image/jpeg"}) {

@@ -8,9 +8,12 @@
 //	the user's binding > an answered or refused request > a probe >
 //	the exact catalogue record > the vendor's documentation > unknown
 //
+// Where a vendor's server, or a runner's program, is documented to take PDF or
+// sound as it does pictures, these follow the pictures.
+//
 // What a server says of itself ([Queries], [Read], [Said]) may withhold a kind
 // that stands lower than a probe, narrow a limit and fill in a window; it never
-// enables a kind. [WireOf] says how a server wants its protocol spelled.
+// enables a kind. In the place of a runner's server stands its version. [WireOf] says how a server wants its protocol spelled.
 //
 // Invariants: a name that looks like a vision model is no evidence, and neither
 // is another endpoint's record of the same model; what a protocol has no form for

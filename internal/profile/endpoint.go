@@ -20,7 +20,7 @@ func Endpoint(kind, baseURL, model string) string {
 	h := sha256.New()
 	var size [8]byte
 	where := baseURL
-	if !strings.HasPrefix(kind, "cli-") {
+	if !isRunner(kind) {
 		where = address(baseURL)
 	}
 	for _, part := range [...]string{kind, where, model} {
@@ -31,6 +31,9 @@ func Endpoint(kind, baseURL, model string) string {
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
+
+// isRunner reports whether a kind is that of a runner.
+func isRunner(kind string) bool { return strings.HasPrefix(kind, "cli-") }
 
 // address is a base URL in its one spelling, without what may hold a key.
 func address(raw string) string {

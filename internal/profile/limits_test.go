@@ -130,11 +130,12 @@ func TestLimitsByServer(t *testing.T) {
 		}},
 		{"cli-claude", "claude 2.1.332", bounds{
 			MIMEs: webFour, Edge: 2000, Bytes: 3_750_000, Encoded: 5_242_880, Count: 100, Pages: 100, Request: 20_000_000,
+			Documents: delivery.Yes,
 		}},
 		{"cli-codex", "codex 0.171.0", bounds{MIMEs: pngJPEG, Edge: 2000, Bytes: 3_750_000, Request: 20_000_000, Documents: delivery.No}},
 		{"cli-gemini", "gemini 0.61.0", bounds{
 			MIMEs: []string{"image/png", "image/jpeg", "image/webp"}, Edge: 2000, Bytes: 3_750_000, Request: 20_000_000,
-			Documented: 20_000_000,
+			Documented: 20_000_000, Documents: delivery.Yes,
 		}},
 		{"cli-custom", "my-agent", bounds{MIMEs: pngJPEG, Edge: 2000, Bytes: 3_750_000, Request: 20_000_000, Documents: delivery.No}},
 		{"ollama", "http://127.0.0.1:11434", bounds{MIMEs: pngJPEG, Edge: 2000, Bytes: 3_750_000, Request: 20_000_000, Documents: delivery.No}},

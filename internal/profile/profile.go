@@ -144,7 +144,7 @@ func build(c *Catalogue, b *Binding, learned []Fact, now time.Time) delivery.Pro
 		p.Context, p.Output = r.ContextWindow, r.MaxOutput
 	}
 	p.Images = e.images()
-	p.Audio = e.audio()
+	p.Audio = e.audio(p.Images)
 	p.Documents = e.documents(p.Images)
 	e.limit(&p)
 	return p
@@ -213,7 +213,7 @@ func (e *evidence) unlessDenied(k content.Kind, c delivery.Capability) delivery.
 	if c.Answer != delivery.Yes {
 		return c
 	}
-	f := e.best(k, func(f *Fact) bool { return f.Evidence == delivery.EvidenceServer && f.counts(e.now) })
+	f := e.serverWord(k)
 	if f == nil || f.Answer != delivery.No {
 		return c
 	}
@@ -221,6 +221,11 @@ func (e *evidence) unlessDenied(k content.Kind, c delivery.Capability) delivery.
 		Answer: delivery.No, Evidence: delivery.EvidenceServer,
 		Detail: f.sentence() + "; against it stands " + c.Detail,
 	}
+}
+
+// serverWord is the newest that the server said of a kind, nil for nothing.
+func (e *evidence) serverWord(k content.Kind) *Fact {
+	return e.best(k, func(f *Fact) bool { return f.Evidence == delivery.EvidenceServer && f.counts(e.now) })
 }
 
 // documented is what the vendor's documentation says of the model.
@@ -241,8 +246,11 @@ func (e *evidence) documented(about func(*documentedRow) delivery.Answer) delive
 	return delivery.Capability{}
 }
 
-func (e *evidence) audio() delivery.Capability {
+func (e *evidence) audio(images delivery.Capability) delivery.Capability {
 	vendor := e.documented(func(r *documentedRow) delivery.Answer { return r.audio })
+	if e.kind.soundWithPictures && images.Answer == delivery.Yes {
+		vendor = e.handedOn(content.KindAudio)
+	}
 	return e.native(content.KindAudio, "audio/", e.kind.audio.MIMEs, vendor)
 }
 
@@ -254,23 +262,50 @@ func (e *evidence) documents(images delivery.Capability) delivery.Capability {
 			Detail: "the vendor's documentation, read on " + readOn + ": models there that see pictures take PDF",
 		}
 	}
-	return e.native(content.KindDocument, "application/", e.kind.documents.MIMEs, vendor)
+	if e.kind.pdfWithPictures && images.Answer == delivery.Yes {
+		vendor = e.handedOn(content.KindDocument)
+	}
+	c := e.native(content.KindDocument, "application/", e.kind.documents.MIMEs, vendor)
+	if c.Answer != delivery.Yes {
+		c.Detail += " (their text is sent)"
+	}
+	return c
+}
+
+// handedOn is what the documentation of a runner's program says of a kind that
+// the program hands on together with pictures. It is nothing for a version that
+// is known to lose the kind.
+func (e *evidence) handedOn(k content.Kind) delivery.Capability {
+	if f := e.serverWord(k); f != nil && f.Answer == delivery.No {
+		return delivery.Capability{}
+	}
+	_, noun := nouns(k)
+	if k == content.KindDocument {
+		noun = "PDF"
+	}
+	return delivery.Capability{
+		Answer: delivery.Yes, Evidence: delivery.EvidenceCatalogue,
+		Detail: "the program's documentation, read on " + readOn + ": it hands " + noun + " on like pictures",
+	}
 }
 
 // native settles sound and documents. vendor is what the vendor's tables say,
 // zero for nothing.
 func (e *evidence) native(k content.Kind, family string, spelled []string, vendor delivery.Capability) delivery.Capability {
 	if len(spelled) == 0 {
-		_, bare := nouns(k)
+		noun := "sound"
+		if k == content.KindDocument {
+			noun = "documents as they are"
+		}
 		return delivery.Capability{
-			Answer: delivery.No, Evidence: delivery.EvidenceCatalogue, Detail: "this protocol has no form for " + bare,
+			Answer: delivery.No, Evidence: delivery.EvidenceCatalogue, Detail: "this kind of backend has no place for " + noun,
 		}
 	}
 	if types := e.binding.Limits.MediaTypes; len(types) > 0 {
 		if len(chosen(types, family, spelled)) > 0 {
 			return bound(delivery.Yes, "media_types in the configuration says so")
 		}
-		return bound(delivery.No, "media_types in the configuration names none that this protocol can carry")
+		return bound(delivery.No, "media_types in the configuration names none that this kind of backend can carry")
 	}
 	if c, ok := e.measured(k); ok {
 		return c
@@ -303,11 +338,11 @@ func (e *evidence) measured(k content.Kind) (delivery.Capability, bool) {
 // unsettled is for what nothing stronger than the server's own words is known
 // of.
 func (e *evidence) unsettled(k content.Kind) delivery.Capability {
-	if f := e.best(k, func(f *Fact) bool { return f.Evidence == delivery.EvidenceServer && f.counts(e.now) }); f != nil {
+	if f := e.serverWord(k); f != nil {
 		c := delivery.Capability{Answer: delivery.No, Evidence: delivery.EvidenceServer, Detail: f.sentence()}
 		if f.Answer == delivery.Yes {
 			c.Answer = delivery.Unknown
-			c.Detail += ", which enables nothing before it is measured"
+			c.Detail += ", which is not taken for proof; " + proof(k)
 		}
 		return c
 	}
@@ -317,7 +352,18 @@ func (e *evidence) unsettled(k content.Kind) delivery.Capability {
 	if f := e.best(k, unsettledProbe); f != nil {
 		return delivery.Capability{Evidence: delivery.EvidenceProbe, Detail: f.sentence()}
 	}
-	return delivery.Capability{Detail: "nothing is known of this model at this endpoint"}
+	if isRunner(e.kind.kind) {
+		return delivery.Capability{Detail: "nothing is known yet of this model by this program"}
+	}
+	return delivery.Capability{Detail: "nothing is known yet of this model at this address"}
+}
+
+// proof is what turns on a kind that a server says it takes.
+func proof(k content.Kind) string {
+	if k == content.KindImage {
+		return "tote probe measures it"
+	}
+	return "media_types in the provider's limits turns it on"
 }
 
 // best returns the strongest and newest fact about k that ok lets through.
@@ -376,7 +422,7 @@ func (f *Fact) sentence() string {
 			return "a probe" + on + " showed that it takes no " + bare
 		case delivery.Unknown:
 		}
-		return "a probe" + on + " settled nothing"
+		return "a test picture" + on + " was answered without being read"
 	case delivery.EvidenceServer:
 		if f.Answer == delivery.Yes {
 			return "the server said" + on + " that it takes " + bare

@@ -301,11 +301,12 @@ func TestDetailsAreSentences(t *testing.T) {
 		{b, []profile.Fact{fact(delivery.EvidenceProbe, delivery.Yes, at)}, "a probe on 2026-12-01 showed that it takes pictures"},
 		{b, []profile.Fact{fact(delivery.EvidenceProbe, delivery.No, at)}, "a probe on 2026-12-01 showed that it takes no pictures"},
 		{b, []profile.Fact{own}, "read the code K7M4"},
-		{custom, []profile.Fact{fact(delivery.EvidenceProbe, delivery.Unknown, at)}, "a probe on 2026-12-01 settled nothing"},
+		{custom, []profile.Fact{fact(delivery.EvidenceProbe, delivery.Unknown, at)}, "a test picture on 2026-12-01 was answered without being read"},
 		{custom, []profile.Fact{fact(delivery.EvidenceServer, delivery.No, at)}, "the server said on 2026-12-01 that it takes no pictures"},
-		{custom, []profile.Fact{fact(delivery.EvidenceServer, delivery.Yes, at)}, "the server said on 2026-12-01 that it takes pictures, which enables nothing before it is measured"},
+		{custom, []profile.Fact{fact(delivery.EvidenceServer, delivery.Yes, at)}, "the server said on 2026-12-01 that it takes pictures, which is not taken for proof; tote probe measures it"},
 		{b, []profile.Fact{fact(delivery.EvidenceServer, delivery.No, at)}, "the server said on 2026-12-01 that it takes no pictures; against it stands catalogue pi-ai 1.6.0 of 2026-11-20"},
-		{custom, nil, "nothing is known of this model at this endpoint"},
+		{custom, nil, "nothing is known yet of this model at this address"},
+		{profile.Binding{Kind: "cli-claude", BaseURL: "claude 2.1.332"}, nil, "nothing is known yet of this model by this program"},
 		{profile.Binding{Kind: "offline"}, nil, "built in"},
 	}
 	for _, tt := range tests {

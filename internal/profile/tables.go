@@ -62,6 +62,10 @@ type kindRow struct {
 	request          int64
 	place            delivery.Placement
 	tokens           delivery.TokenModel
+	// pdfWithPictures and soundWithPictures: the documentation of a runner's
+	// program says that it hands them on as it does pictures. What sees behind
+	// it takes them too.
+	pdfWithPictures, soundWithPictures bool
 	// window is the context window in tokens where nothing is known of a
 	// server on a machine of one's own, 0 for unknown, and windowMost how far
 	// what the server says of the model may raise it.
@@ -153,16 +157,16 @@ var kinds = [...]kindRow{
 	},
 	{
 		// Pictures are base64 blocks in its stream of JSON, as at Anthropic;
-		// it shrinks them itself. PDF goes the same way:
-		// https://docs.anthropic.com/en/docs/claude-code/sdk
+		// it shrinks them itself. PDF goes the same way, as version 2.1.332 was
+		// seen to do: https://docs.anthropic.com/en/docs/claude-code/sdk
 		kind: kindCLIClaude, pictures: webFour, closed: true,
 		images: delivery.Limits{
 			MIMEs: webFour, MaxBytes: commonBytes, MaxEncoded: 5_242_880, MaxEdge: commonEdge, MaxCount: 100,
 		},
-		documents: delivery.Limits{MIMEs: []string{pdf}, MaxPages: 100},
-		request:   unknownRequest,
-		place:     delivery.Placement{NoReasoning: true},
-		tokens:    claudeHigh,
+		documents: delivery.Limits{MIMEs: []string{pdf}, MaxPages: 100}, pdfWithPictures: true,
+		request: unknownRequest,
+		place:   delivery.Placement{NoReasoning: true},
+		tokens:  claudeHigh,
 	},
 	{
 		// Pictures are files that are named on its command line:
@@ -172,7 +176,8 @@ var kinds = [...]kindRow{
 		place:   delivery.Placement{NoReasoning: true},
 	},
 	{
-		// Files are named in the prompt, 20 MB each; what it skips it notes in
+		// Files are named in the prompt, 20 MB each: pictures, PDF and sound,
+		// which version 0.61.0 was seen to attach. What it skips it notes in
 		// the prompt only:
 		// https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/file-system.md
 		kind: kindCLIGemini, pictures: []string{"image/png", "image/jpeg", "image/webp"}, closed: true,
@@ -183,9 +188,10 @@ var kinds = [...]kindRow{
 			MIMEs:    []string{"audio/wav", "audio/mpeg", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac"},
 			MaxBytes: 20_000_000,
 		},
-		documents: delivery.Limits{MIMEs: []string{pdf}, MaxBytes: 20_000_000},
-		request:   unknownRequest,
-		place:     delivery.Placement{NoReasoning: true},
+		documents:       delivery.Limits{MIMEs: []string{pdf}, MaxBytes: 20_000_000},
+		pdfWithPictures: true, soundWithPictures: true,
+		request: unknownRequest,
+		place:   delivery.Placement{NoReasoning: true},
 	},
 	{
 		// A program that the user describes: files of the common formats.
