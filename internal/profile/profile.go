@@ -267,7 +267,7 @@ func (e *evidence) documents(images delivery.Capability) delivery.Capability {
 	}
 	c := e.native(content.KindDocument, "application/", e.kind.documents.MIMEs, vendor)
 	if c.Answer != delivery.Yes {
-		c.Detail += " (their text is sent)"
+		c.Detail += "; their text is sent"
 	}
 	return c
 }

@@ -71,7 +71,7 @@ func TestOldRunner(t *testing.T) {
 	if p.Images.Answer != delivery.Yes {
 		t.Errorf("images %+v", p.Images)
 	}
-	if p.Documents != (delivery.Capability{Answer: delivery.No, Evidence: delivery.EvidenceServer, Detail: why + " (their text is sent)"}) {
+	if p.Documents != (delivery.Capability{Answer: delivery.No, Evidence: delivery.EvidenceServer, Detail: why + "; their text is sent"}) {
 		t.Errorf("documents %+v", p.Documents)
 	}
 }
@@ -80,15 +80,15 @@ func TestOldRunner(t *testing.T) {
 func TestNoPlace(t *testing.T) {
 	for kind, want := range map[string][2]string{
 		"ollama": {
-			"this kind of backend has no place for documents as they are (their text is sent)",
+			"this kind of backend has no place for documents as they are; their text is sent",
 			"nothing is known yet of this model at this address",
 		},
 		"cli-codex": {
-			"this kind of backend has no place for documents as they are (their text is sent)",
+			"this kind of backend has no place for documents as they are; their text is sent",
 			"this kind of backend has no place for sound",
 		},
 		"cli-gemini": {
-			"nothing is known yet of this model by this program (their text is sent)",
+			"nothing is known yet of this model by this program; their text is sent",
 			"nothing is known yet of this model by this program",
 		},
 	} {
