@@ -23,7 +23,12 @@ func (t *turn) saveLessons(ctx context.Context, r *request, ready settled, got *
 	if err := t.saveVerdicts(ctx, append(t.proven(ready), t.verdicts(r)...)); err != nil {
 		return err
 	}
-	for _, l := range r.limits() {
+	limits := r.limits()
+	if n := ready.body.Len(); n > smallestLimit && n > t.facts.Answered+t.facts.Answered/4 {
+		t.facts.Answered = n
+		limits = append(limits, limit{delivery.LimitAnswered, n})
+	}
+	for _, l := range limits {
 		if err := t.s.a.o.Endpoints.SaveLimit(ctx, endpoint, l.name, l.value); err != nil {
 			return err
 		}
@@ -89,7 +94,11 @@ const smallestLimit = 64_000
 // size that an endpoint did not take.
 func (r *request) limits() []limit {
 	var out []limit
-	if r.limit >= smallestLimit {
+	switch {
+	case r.limit < smallestLimit:
+	case r.doubtedLimit:
+		out = append(out, limit{delivery.LimitDoubted, r.limit})
+	default:
 		out = append(out, limit{delivery.LimitRequest, r.limit})
 	}
 	if r.context > 0 {
@@ -159,8 +168,8 @@ func (t *turn) verdicts(r *request) []Verdict {
 		switch r.refusal.Class {
 		case delivery.ClassBlind:
 			// Words alone do not make an endpoint blind that has been
-			// seen to look at pictures.
-			if e := t.model.Profile.Images.Evidence; m.Kind == content.KindImage && e != delivery.EvidenceAnswered && e != delivery.EvidenceProbe {
+			// seen to look at pictures, or has answered with some.
+			if m.Kind == content.KindImage && !measured(t.model.Profile.Images.Evidence) && len(t.facts.Proven) == 0 {
 				out = append(out, Verdict{Endpoint: endpoint, MIME: "image/*", Reason: "takes no pictures", Suspects: 1})
 			}
 		case delivery.ClassMIME:

@@ -133,14 +133,18 @@ func TestTextTooLargeForBackend(t *testing.T) {
 			for ; failed == 0; turns++ {
 				b.Must(t.Context(), fmt.Sprintf("turn %d %s", turns, strings.Repeat("word ", 1000)))
 			}
-			if n := len(b.Provider.Requests()); n != turns+1 || failed != 1 {
+			sends := 1
+			if name == "reset" {
+				sends = 2 // once more as it was
+			}
+			if n := len(b.Provider.Requests()); n != turns+sends || failed != sends {
 				t.Fatalf("%d requests for %d turns, %d too large", n, turns, failed)
 			}
 			contains(t, b.Last().Text, leftOutText, fmt.Sprintf("turn %d ", turns-1))
 			after := b.Last()
 			b.Must(t.Context(), "hi")
-			if n := len(b.Provider.Requests()); n != turns+2 {
-				t.Errorf("the next turn took %d requests", n-turns-1)
+			if n := len(b.Provider.Requests()); n != turns+sends+1 {
+				t.Errorf("the next turn took %d requests", n-turns-sends)
 			}
 			if !strings.HasPrefix(b.Last().Prefix(), after.Prefix()) {
 				t.Error("the next turn does not begin with what was answered")

@@ -37,7 +37,9 @@ type request struct {
 	// limit is a body size that an endpoint refused to take, to be
 	// remembered when a smaller one was answered.
 	limit int64
-	size  int64
+	// doubtedLimit: only the connection broke at that size.
+	doubtedLimit bool
+	size         int64
 	// context is the context window that it named.
 	context int
 	// hoisted: the media of tool results are sent after them.
@@ -58,7 +60,7 @@ func (t *turn) ask(ctx context.Context) (*answer, error) {
 	step := delivery.StepPlain
 	var ready settled
 	for {
-		if step != delivery.StepReplay {
+		if step != delivery.StepReplay && step != delivery.StepResend {
 			if ready, err = t.ready(ctx, r); err != nil {
 				return nil, err
 			}
@@ -85,7 +87,7 @@ func (t *turn) ask(ctx context.Context) (*answer, error) {
 		case delivery.ActFail:
 			t.charge(got)
 			return got, r.worst(failure)
-		case delivery.ActReplay, delivery.ActStripNew, delivery.ActStripAll, delivery.ActEvict:
+		case delivery.ActReplay, delivery.ActResend, delivery.ActStripNew, delivery.ActStripAll, delivery.ActEvict:
 		}
 		if step, err = t.recover(ctx, r, ready, action, failure); err != nil {
 			return nil, err
@@ -118,7 +120,7 @@ func (t *turn) next(r *request) delivery.Action {
 // an attempt of r.
 func (t *turn) try(ctx context.Context, r *request, ready settled, step delivery.Step) (*answer, *provider.Error) {
 	got, failure := t.send(ctx, ready)
-	attempt := delivery.Attempt{Step: step, Media: len(ready.prompt.Media()), Fresh: ready.prompt.Fresh(), Began: got.began()}
+	attempt := delivery.Attempt{Step: step, Media: len(ready.prompt.Media()), Fresh: ready.prompt.Fresh(), Began: got.began(), Old: t.freshBefore(ready.prompt)}
 	if failure == nil {
 		if failure = t.dropped(ready, got); failure == nil {
 			return got, nil
@@ -134,6 +136,16 @@ func (t *turn) try(ctx context.Context, r *request, ready settled, step delivery
 		r.attempts[len(r.attempts)-1].Failure.Kind = delivery.FailRefused
 	}
 	return got, failure
+}
+
+// freshBefore reports whether a prompt holds media of an earlier turn that the
+// endpoint has not answered with.
+func (t *turn) freshBefore(p delivery.Prompt) bool {
+	if p.Fresh() == 0 {
+		return false
+	}
+	current := handlesOf(t.conversation[t.opened:])
+	return slices.ContainsFunc(p.Media(), func(m delivery.Sent) bool { return !m.Proven && !current[m.Handle] })
 }
 
 // aboutMedia reports whether the last failure complains of the size of the request
@@ -209,6 +221,8 @@ func (t *turn) recover(ctx context.Context, r *request, ready settled, action de
 	switch action {
 	case delivery.ActReplay:
 		return delivery.StepReplay, nil
+	case delivery.ActResend:
+		return delivery.StepResend, nil
 	case delivery.ActStripNew, delivery.ActStripAll:
 		if hoisted, err := t.hoist(ctx, r, ready, e); hoisted || err != nil {
 			return delivery.StepPlain, err
@@ -239,15 +253,30 @@ func (t *turn) recover(ctx context.Context, r *request, ready settled, action de
 			}
 			return delivery.StepEvict, nil
 		}
-		r.limit = min(smallBody, ready.body.Len()/2)
-		if n := e.Failure.Learned.MaxRequest; n > 0 && n < ready.body.Len() {
-			r.limit = n
-		}
-		t.facts.MaxRequest = r.limit
+		t.facts.MaxRequest = r.smaller(ready.body.Len(), t.facts.Answered, e.Failure)
 		return delivery.StepEvict, nil
 	case delivery.ActFail, delivery.ActAccept:
 	}
 	panic("agent: no step for action " + action.String())
+}
+
+// smaller is the size to which a body of n bytes that did not get through is to be
+// cut. It becomes the limit to remember, except where only the connection broke
+// although more than that was answered before.
+func (r *request) smaller(n, answered int64, f delivery.Failure) int64 {
+	half := min(smallBody, n/2)
+	r.limit, r.doubtedLimit = half, f.Kind == delivery.FailUpload
+	if named := f.Learned.MaxRequest; named > 0 && named < n {
+		r.limit, r.doubtedLimit = named, false
+		return named
+	}
+	if r.doubtedLimit && answered > half {
+		r.limit = 0
+		if answered < n {
+			r.limit = answered
+		}
+	}
+	return max(half, r.limit)
 }
 
 // void withdraws what a failed attempt has said.
@@ -271,7 +300,7 @@ func (t *turn) void(r *request, got *answer, e *provider.Error) {
 		}
 		t.notice(delivery.SeverityWarning, "the backend refused the request with "+t.names(r.suspects), "trying again without"+r.said)
 	case delivery.FailTooLarge, delivery.FailUpload, delivery.FailOverflow:
-		// It is told when there is less to send.
+		// It is told when there is less to send, or when that helped.
 	case delivery.FailServer, delivery.FailNetwork, delivery.FailStream, delivery.FailProtocol:
 		t.notice(delivery.SeverityWarning, "the backend broke down on the request with "+t.names(r.suspects), "trying once without"+r.said)
 	case delivery.FailNone, delivery.FailCancelled, delivery.FailAuth, delivery.FailBilling, delivery.FailPermission,

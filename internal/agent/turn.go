@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"tote/internal/content"
 	"tote/internal/delivery"
@@ -47,6 +48,9 @@ func (t *turn) run(ctx context.Context) (content.StopReason, error) {
 		}
 		calls := a.calls()
 		if len(calls) == 0 {
+			if a.stop == content.StopEndTurn && strings.TrimSpace(a.text()) == "" {
+				t.notice(delivery.SeverityWarning, "the model answered nothing", "ask again, or choose another model")
+			}
 			return a.stop, nil
 		}
 		results := t.runTools(ctx, calls)

@@ -79,6 +79,10 @@ const (
 	LimitEdge    = "max_edge"    // pixels of a picture's longest side
 	LimitCount   = "max_count"   // pictures in a request
 	LimitContext = "context"     // tokens of the context window
+	// LimitDoubted is as LimitRequest, of a size at which only the connection
+	// broke. LimitAnswered is the largest body that was answered.
+	LimitDoubted  = "doubted_request"
+	LimitAnswered = "answered_request"
 )
 
 // Failure is how one sending went wrong.
@@ -99,6 +103,7 @@ type Step uint8
 const (
 	StepPlain    Step = iota // the request as decided
 	StepReplay               // the same bytes again, after a dropped picture
+	StepResend               // the same bytes again, after the way broke
 	StepStripNew             // without the media that are new to this endpoint
 	StepStripAll             // without any media
 	StepEvict                // with less history, after too large or overflow
@@ -110,6 +115,9 @@ type Attempt struct {
 	// Media counts the media parts it carried, Fresh those that were new to
 	// the endpoint.
 	Media, Fresh int
+	// Old: some of the new media stand in an earlier turn, in which nothing
+	// was answered with them.
+	Old bool
 	// Failure is zero for an attempt that was answered well.
 	Failure Failure
 	// Buffered: a whole answer arrived and is kept.
@@ -127,8 +135,10 @@ const (
 	ActFail Action = iota
 	// ActAccept takes the newest buffered answer.
 	ActAccept
-	// ActReplay sends the same bytes again.
+	// ActReplay sends the same bytes again, for an answer that saw the picture.
 	ActReplay
+	// ActResend sends the same bytes again, since they did not arrive.
+	ActResend
 	// ActStripNew takes out the media that are new to the endpoint.
 	ActStripNew
 	// ActStripAll takes out all media.
@@ -145,6 +155,8 @@ func (a Action) String() string {
 		return "accept"
 	case ActReplay:
 		return "replay"
+	case ActResend:
+		return "resend"
 	case ActStripNew:
 		return "strip_new"
 	case ActStripAll:
@@ -193,6 +205,9 @@ func Next(attempts []Attempt) Action {
 		}
 		return afterRefusal(attempts, last)
 	case FailTooLarge, FailUpload, FailOverflow:
+		if fallback == ActFail && last.Failure.Kind == FailUpload && !stepped(attempts, StepResend) && !stepped(attempts, StepEvict) {
+			return ActResend // a connection breaks for many reasons; twice is a sign
+		}
 		if fallback == ActFail && !stepped(attempts, StepEvict) {
 			return ActEvict
 		}
@@ -229,12 +244,19 @@ func strip(last Attempt) Action {
 	return ActStripAll
 }
 
-// brokeOnMedia reports whether media that are new to the endpoint may be why it
-// broke down: it took the request and answered nothing. One try without them
-// tells. A backend that was not reached, or that had begun to answer, broke for
-// another reason.
+// brokeOnMedia reports whether media may be why a backend broke down. One try
+// without them tells. A backend that was not reached broke for another reason, and
+// one that had begun to answer most probably did, unless the media were sent in an
+// earlier turn already, to which there was no answer either: then no turn would
+// ever get through. With media that were taken before, only an error of the
+// server's own counts: it may have been loaded again without the part that sees.
 func brokeOnMedia(attempts []Attempt, last Attempt) bool {
-	if last.Fresh == 0 || last.Began || stepped(attempts, StepStripNew) || stepped(attempts, StepStripAll) {
+	switch {
+	case last.Media == 0 || stepped(attempts, StepStripNew) || stepped(attempts, StepStripAll):
+		return false
+	case last.Fresh == 0:
+		return last.Failure.Kind == FailServer && !last.Began
+	case last.Began && !last.Old:
 		return false
 	}
 	return last.Failure.Kind != FailNetwork || last.Failure.Reached

@@ -29,6 +29,11 @@ func reached(a delivery.Attempt) delivery.Attempt {
 	return a
 }
 
+func old(a delivery.Attempt) delivery.Attempt {
+	a.Old = true
+	return a
+}
+
 // Every kind of failure, at every position in which it can meet a request.
 func TestNextByKind(t *testing.T) {
 	const (
@@ -60,7 +65,7 @@ func TestNextByKind(t *testing.T) {
 		delivery.FailSchema:     {"fail", "accept", "fail", "fail", "fail"},
 		delivery.FailRefused:    {"strip_new", "accept", "strip_all", "fail", "strip_new"},
 		delivery.FailTooLarge:   {"evict", "accept", "evict", "evict", "fail"},
-		delivery.FailUpload:     {"evict", "accept", "evict", "evict", "fail"},
+		delivery.FailUpload:     {"resend", "accept", "resend", "resend", "fail"},
 		delivery.FailOverflow:   {"evict", "accept", "evict", "evict", "fail"},
 		delivery.FailServer:     {"strip_new", "accept", "fail", "fail", "strip_new"},
 		delivery.FailNetwork:    {"fail", "accept", "fail", "fail", "fail"},
@@ -105,7 +110,12 @@ func TestNextSequences(t *testing.T) {
 		{"then all", []delivery.Attempt{try(plain, 3, 1, refused), try(stripNew, 2, 0, refused)}, "strip_all"},
 		{"then nothing", []delivery.Attempt{try(plain, 3, 1, refused), try(stripNew, 2, 0, refused), try(stripAll, 0, 0, refused)}, "fail"},
 		{"none new and no words: the endpoint may have changed", []delivery.Attempt{try(plain, 3, 0, refused)}, "strip_all"},
-		{"broke down on what was accepted before", []delivery.Attempt{try(plain, 3, 0, delivery.FailServer)}, "fail"},
+		{"broke down on what was accepted before", []delivery.Attempt{try(plain, 3, 0, delivery.FailServer)}, "strip_all"},
+		{"and without it", []delivery.Attempt{try(plain, 3, 0, delivery.FailServer), try(stripAll, 0, 0, delivery.FailServer)}, "fail"},
+		{"broke off with what was accepted before", []delivery.Attempt{try(plain, 3, 0, delivery.FailStream)}, "fail"},
+		{"broke off in the answer, with media of an earlier turn", []delivery.Attempt{old(began(try(plain, 3, 2, delivery.FailStream)))}, "strip_new"},
+		{"the way broke", []delivery.Attempt{try(plain, 1, 1, delivery.FailUpload)}, "resend"},
+		{"the way broke twice", []delivery.Attempt{try(plain, 1, 1, delivery.FailUpload), try(delivery.StepResend, 1, 1, delivery.FailUpload)}, "evict"},
 		{"broke down on new media", []delivery.Attempt{try(plain, 2, 2, delivery.FailProtocol)}, "strip_all"},
 		{"and without them", []delivery.Attempt{try(plain, 2, 2, delivery.FailServer), try(stripAll, 0, 0, delivery.FailServer)}, "fail"},
 		{"broke off in the answer", []delivery.Attempt{began(try(plain, 2, 2, delivery.FailStream))}, "fail"},

@@ -197,12 +197,17 @@ const (
 	// lifeLoaded is for what a local server was started with: it is started
 	// otherwise soon.
 	lifeLoaded = 7 * 24 * time.Hour
+	// lifeDoubted is for what may have had another cause.
+	lifeDoubted = time.Hour
 )
 
 // life is how long a limit counts.
 func life(name string) time.Duration {
-	if name == delivery.LimitContext || name == delivery.LimitCount {
+	switch name {
+	case delivery.LimitContext, delivery.LimitCount:
 		return lifeLoaded
+	case delivery.LimitDoubted:
+		return lifeDoubted
 	}
 	return lifeLimit
 }

@@ -75,8 +75,8 @@ func judgeRefusal(f delivery.Failure) delivery.Answer {
 	case 404, 405, 408, 409, 410, 413, 425, 429:
 		return delivery.Unknown // no such address or model, not now, too large
 	}
-	if f.Status >= 400 && f.Status < 500 {
-		return delivery.No
+	if f.Status == 200 || f.Status >= 400 && f.Status < 500 {
+		return delivery.No // an error inside a 200 is a refusal like any other
 	}
 	return delivery.Unknown
 }

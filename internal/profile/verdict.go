@@ -103,7 +103,8 @@ func Facts(verdicts []Verdict, limits map[string]int64, now time.Time) delivery.
 	for d := range f.Refused {
 		delete(f.Proven, d)
 	}
-	f.MaxRequest, f.MaxBytes = max(limits[delivery.LimitRequest], 0), max(limits[delivery.LimitBytes], 0)
+	f.MaxRequest = least(max(limits[delivery.LimitRequest], 0), max(limits[delivery.LimitDoubted], 0))
+	f.Answered, f.MaxBytes = max(limits[delivery.LimitAnswered], 0), max(limits[delivery.LimitBytes], 0)
 	f.MaxEdge, f.MaxCount = small(limits[delivery.LimitEdge]), small(limits[delivery.LimitCount])
 	if c := small(limits[delivery.LimitContext]); c >= smallestContext {
 		f.Context = c

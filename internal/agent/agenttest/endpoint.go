@@ -26,7 +26,12 @@ func (d *Disk) Facts(_ context.Context, endpoint string) (delivery.Facts, error)
 	}
 	l := d.limits[endpoint]
 	f.Context = int(l[delivery.LimitContext])
-	f.MaxRequest, f.MaxBytes, f.MaxEdge, f.MaxCount = l[delivery.LimitRequest], l[delivery.LimitBytes], int(l[delivery.LimitEdge]), int(l[delivery.LimitCount])
+	f.Answered = l[delivery.LimitAnswered]
+	f.MaxRequest = l[delivery.LimitRequest]
+	if n := l[delivery.LimitDoubted]; n > 0 && (f.MaxRequest == 0 || n < f.MaxRequest) {
+		f.MaxRequest = n
+	}
+	f.MaxBytes, f.MaxEdge, f.MaxCount = l[delivery.LimitBytes], int(l[delivery.LimitEdge]), int(l[delivery.LimitCount])
 	return f, nil
 }
 
