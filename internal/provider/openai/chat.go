@@ -31,7 +31,7 @@ func New(o provider.Options, c Config) *Chat {
 
 // Encode implements [provider.Provider].
 func (c *Chat) Encode(r provider.Request) (provider.Body, error) {
-	encoder := chatEncoder{detail: c.config.Detail, by: c.by, thoughtAlways: c.config.ThoughtAlways}
+	encoder := chatEncoder{detail: c.config.Detail, by: c.by, thoughtAlways: c.config.ThoughtAlways, names: newCallNames(c.config.CallIDs)}
 	if c.config.CachePoints {
 		encoder.marks = &chatMarks{}
 	}

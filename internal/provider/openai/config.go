@@ -54,6 +54,8 @@ type Config struct {
 	// empty one where there is no thinking: DeepSeek's thinking models refuse
 	// a tool call without it.
 	ThoughtAlways bool
+	// CallIDs is which identifiers of calls the server takes back.
+	CallIDs CallIDs
 	// CachePoints marks the system prompt and the last two messages of the user
 	// for the prompt cache, on servers that pass such marks on to Claude.
 	CachePoints bool

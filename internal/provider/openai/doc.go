@@ -18,6 +18,11 @@
 // other. Signatures of Chat Completions from older sessions are the bare name
 // of a field; both forms are read.
 //
+// An identifier of a call goes back as it came where the server takes it and no
+// earlier call of the conversation has it. Any other, from another wire or from a
+// server that gives one twice, is replaced, in its result too, by one that the
+// earlier conversation alone decides: see [CallIDs].
+//
 // The package refuses media that the wire cannot spell (sound that is neither
 // WAV nor MP3, any sound in Responses, documents that are no PDF): that is an
 // error and never a loss. An answer that ends without a finish reason and

@@ -42,6 +42,8 @@ type chatEncoder struct {
 	by string
 	// thoughtAlways: an assistant message without thinking says so.
 	thoughtAlways bool
+	// names gives calls and results their identifiers.
+	names *callNames
 	// marks collects where the cache may be marked, nil where it may not.
 	marks *chatMarks
 }
@@ -158,7 +160,7 @@ const (
 func (e chatEncoder) ToolCall(c content.ToolCall) (piece, error) {
 	var s provider.Spelling
 	s.Raw(`{"id":`)
-	s.String(c.ID)
+	s.String(e.names.call(c.ID))
 	s.Raw(`,"type":"function","function":{"name":`)
 	s.String(c.Name)
 	s.Raw(`,"arguments":`)
@@ -183,10 +185,14 @@ func object(args string) string {
 }
 
 // ToolResult implements [delivery.Encoder].
-func (chatEncoder) ToolResult(r content.ToolResult, parts []piece) (piece, error) {
+func (e chatEncoder) ToolResult(r content.ToolResult, parts []piece) (piece, error) {
+	id, err := e.names.result(r.CallID)
+	if err != nil {
+		return piece{}, err
+	}
 	var s provider.Spelling
 	s.Raw(`{"role":"tool","tool_call_id":`)
-	s.String(r.CallID)
+	s.String(id)
 	s.Raw(`,"content":`)
 	if allText(parts) {
 		s.String(joinText(parts))

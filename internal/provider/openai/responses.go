@@ -69,7 +69,7 @@ type compression string
 
 // Encode implements [provider.Provider]. The wire has no member for a seed.
 func (p *Responses) Encode(r provider.Request) (provider.Body, error) {
-	rendered, err := delivery.Render(r.Prompt, responsesEncoder{detail: p.config.Detail, by: p.by})
+	rendered, err := delivery.Render(r.Prompt, responsesEncoder{detail: p.config.Detail, by: p.by, names: newCallNames(callIDsFlat)})
 	if err != nil {
 		return provider.Body{}, fmt.Errorf("encode responses request: %w", err)
 	}

@@ -3,8 +3,6 @@ package openai
 import (
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"strings"
 
 	"tote/internal/content"
 	"tote/internal/delivery"
@@ -16,6 +14,8 @@ type responsesEncoder struct {
 	detail string
 	// by is the maker whose thinking is given back.
 	by string
+	// names gives calls and results their identifiers.
+	names *callNames
 }
 
 var _ delivery.Encoder[piece] = responsesEncoder{}
@@ -109,10 +109,10 @@ func (e responsesEncoder) Reasoning(r content.Reasoning) (piece, error) {
 }
 
 // ToolCall implements [delivery.Encoder].
-func (responsesEncoder) ToolCall(c content.ToolCall) (piece, error) {
+func (e responsesEncoder) ToolCall(c content.ToolCall) (piece, error) {
 	var s provider.Spelling
 	s.Raw(`{"type":"function_call","call_id":`)
-	s.String(flatCallID(c.ID))
+	s.String(e.names.call(c.ID))
 	s.Raw(`,"name":`)
 	s.String(c.Name)
 	s.Raw(`,"arguments":`)
@@ -121,31 +121,15 @@ func (responsesEncoder) ToolCall(c content.ToolCall) (piece, error) {
 	return piece{form: formCall, segments: s.Segments()}, nil
 }
 
-// maxFlatCallID is the longest call_id that OpenAI takes in an input
-// (https://platform.openai.com/docs/api-reference/responses/create, read 2026-11-30).
-const maxFlatCallID = 64
-
-// flatCallID is the name of a call on this wire. One that another wire gave may
-// be longer than this one takes; it is then named after its hash.
-func flatCallID(id string) string {
-	if id != "" && len(id) <= maxFlatCallID && strings.IndexFunc(id, oddInID) < 0 {
-		return id
-	}
-	h := fnv.New64a()
-	h.Write([]byte(id))
-	return fmt.Sprintf("call_%016x", h.Sum64())
-}
-
-// oddInID tells a character that is not in the names that OpenAI gives.
-func oddInID(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
-}
-
 // ToolResult implements [delivery.Encoder].
-func (responsesEncoder) ToolResult(r content.ToolResult, parts []piece) (piece, error) {
+func (e responsesEncoder) ToolResult(r content.ToolResult, parts []piece) (piece, error) {
+	id, err := e.names.result(r.CallID)
+	if err != nil {
+		return piece{}, err
+	}
 	var s provider.Spelling
 	s.Raw(`{"type":"function_call_output","call_id":`)
-	s.String(flatCallID(r.CallID))
+	s.String(id)
 	s.Raw(`,"output":`)
 	if allText(parts) {
 		s.String(joinText(parts))

@@ -41,13 +41,13 @@ func ReadChat(body []byte) (Sent, error) {
 	for _, t := range c.Tools {
 		sent.Tools = append(sent.Tools, t.Function.Name)
 	}
-	open := map[string]bool{}
+	calls := newChatCalls()
 	for i, m := range c.Messages {
 		check := checkMessage
 		if m.Role == "tool" {
 			check = checkToolMessage
 		}
-		if err := check(m, open); err != nil {
+		if err := check(m, calls); err != nil {
 			return Sent{}, fmt.Errorf("message %d (%s): %w", i, m.Role, err)
 		}
 		if i == 0 && (m.Role == "system" || m.Role == "developer") {
@@ -64,18 +64,17 @@ func ReadChat(body []byte) (Sent, error) {
 		}
 		sent.Messages = append(sent.Messages, SentMessage{Role: m.Role, Parts: parts})
 	}
-	if len(open) > 0 {
-		return Sent{}, fmt.Errorf("%d tool calls at the end have no answer", len(open))
+	if len(calls.open) > 0 {
+		return Sent{}, fmt.Errorf("%d tool calls at the end have no answer", len(calls.open))
 	}
 	return sent, nil
 }
 
 // checkToolMessage is checkMessage for a tool message that may hold pictures.
-func checkToolMessage(m ChatMessage, open map[string]bool) error {
-	if !open[m.ToolCallID] {
-		return fmt.Errorf("it answers no open call: %q", m.ToolCallID)
+func checkToolMessage(m ChatMessage, calls chatCalls) error {
+	if err := calls.answer(m.ToolCallID); err != nil {
+		return err
 	}
-	delete(open, m.ToolCallID)
 	parts, err := m.Parts()
 	if err != nil {
 		return err

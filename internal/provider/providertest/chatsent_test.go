@@ -55,6 +55,7 @@ func TestReadChatRefuses(t *testing.T) {
 		"nothing":        {nil, "no messages"},
 		"unanswered":     {[]string{user, calls}, "have no answer"},
 		"answered twice": {[]string{user, calls, tool(`"x"`), tool(`"x"`)}, "answers no open call"},
+		"id twice":       {[]string{user, calls, tool(`"x"`), calls, tool(`"x"`)}, "the identifier of another"},
 		"empty result":   {[]string{user, calls, tool(`[]`)}, "no content parts"},
 		"empty part":     {[]string{user, calls, tool(`[{"type":"text","text":""}]`)}, "it is empty"},
 		"empty picture":  {[]string{user, calls, tool(`[{"type":"image_url","image_url":{"url":"data:image/png;base64,"}}]`)}, "an empty picture"},

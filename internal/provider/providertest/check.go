@@ -9,8 +9,8 @@ import (
 )
 
 // CheckChat reports what a strict server would refuse in a chat request: calls
-// that stay unanswered before another role speaks, answers to no call, empty
-// text parts, media outside user messages, payloads that do not decode.
+// that stay unanswered before another role speaks, answers to no call, two calls
+// of one identifier or one that is too long, empty text parts, media outside user messages, payloads that do not decode.
 func CheckChat(body []byte) error {
 	c, err := ParseChat(body)
 	if err != nil {
@@ -22,38 +22,76 @@ func CheckChat(body []byte) error {
 	if len(c.Messages) == 0 {
 		return errors.New("no messages")
 	}
-	open := map[string]bool{}
+	calls := newChatCalls()
 	for i, m := range c.Messages {
-		if err := checkMessage(m, open); err != nil {
+		if err := checkMessage(m, calls); err != nil {
 			return fmt.Errorf("message %d (%s): %w", i, m.Role, err)
 		}
 	}
-	if len(open) > 0 {
-		return fmt.Errorf("%d tool calls at the end have no answer", len(open))
+	if len(calls.open) > 0 {
+		return fmt.Errorf("%d tool calls at the end have no answer", len(calls.open))
 	}
 	return nil
 }
 
-// checkMessage checks one message; open are the calls that wait for an answer.
-func checkMessage(m ChatMessage, open map[string]bool) error {
-	if m.Role != "tool" && len(open) > 0 {
-		return fmt.Errorf("%d tool calls before it have no answer", len(open))
+// maxChatCallID is the longest identifier of a call that OpenAI takes
+// (https://github.com/pydantic/pydantic-ai/issues/4389, read 2026-11-30).
+const maxChatCallID = 40
+
+// chatCalls are the calls of a request so far, by their identifiers.
+type chatCalls struct {
+	// open wait for an answer; seen are all.
+	open, seen map[string]bool
+}
+
+func newChatCalls() chatCalls {
+	return chatCalls{open: map[string]bool{}, seen: map[string]bool{}}
+}
+
+// call takes a call in.
+func (c chatCalls) call(id string) error {
+	switch {
+	case id == "":
+		return errors.New("a tool call without an identifier")
+	case len(id) > maxChatCallID:
+		return fmt.Errorf("a tool call with an identifier of %d bytes, which is too long", len(id))
+	case c.seen[id]:
+		return fmt.Errorf("a tool call with the identifier of another: %q", id)
+	}
+	c.open[id], c.seen[id] = true, true
+	return nil
+}
+
+// answer takes the answer to a call in.
+func (c chatCalls) answer(id string) error {
+	if !c.open[id] {
+		return fmt.Errorf("it answers no open call: %q", id)
+	}
+	delete(c.open, id)
+	return nil
+}
+
+// checkMessage checks one message after the calls before it.
+func checkMessage(m ChatMessage, calls chatCalls) error {
+	if m.Role != "tool" && len(calls.open) > 0 {
+		return fmt.Errorf("%d tool calls before it have no answer", len(calls.open))
 	}
 	switch m.Role {
 	case "tool":
-		if !open[m.ToolCallID] {
-			return fmt.Errorf("it answers no open call: %q", m.ToolCallID)
+		if err := calls.answer(m.ToolCallID); err != nil {
+			return err
 		}
-		delete(open, m.ToolCallID)
 	case "assistant":
 		if bytes.Equal(m.Content, []byte("null")) && len(m.ToolCalls) == 0 {
 			return errors.New("it is empty")
 		}
 		for _, call := range m.ToolCalls {
-			if call.ID == "" || call.Function.Name == "" || open[call.ID] {
-				return errors.New("a tool call without a name of its own")
+			if call.Function.Name == "" {
+				return errors.New("a tool call without a name")
 			}
-			open[call.ID] = true
+			if err := calls.call(call.ID); err != nil {
+				return err
+			}
 		}
 	case "user", "system", "developer":
 	default:

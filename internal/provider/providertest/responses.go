@@ -38,8 +38,8 @@ type responsesRequest struct {
 }
 
 // ReadResponses reads a Responses request as a picky server would: every member,
-// item and part must be known, text is never empty, every function_call is
-// answered once before anybody else speaks, media stand in user messages and
+// item and part must be known, text is never empty, every function_call has an
+// identifier of its own and is answered once before anybody else speaks, media stand in user messages and
 // outputs alone and decode, thinking comes encrypted and before what it led to.
 //
 // Each item is one message of what is returned. The role of an item that is no
@@ -72,7 +72,7 @@ func ReadResponses(body []byte) (Sent, error) {
 		}
 		sent.Tools = append(sent.Tools, name)
 	}
-	in := responsesInput{open: map[string]bool{}}
+	in := responsesInput{open: map[string]bool{}, seen: map[string]bool{}}
 	for i, raw := range r.Input {
 		m, err := in.item(raw)
 		if err != nil {
@@ -124,8 +124,8 @@ func strictFlat(raw []byte, v any) error {
 
 // responsesInput is what was read of an input so far.
 type responsesInput struct {
-	// open are the calls that wait for an output.
-	open map[string]bool
+	// open are the calls that wait for an output; seen are all.
+	open, seen map[string]bool
 	// thought: the last item was reasoning.
 	thought bool
 }
@@ -180,10 +180,10 @@ func (in *responsesInput) call(raw []byte) ([]SentPart, error) {
 	if err := json.Unmarshal([]byte(c.Arguments), &args); err != nil || args == nil {
 		return nil, errors.New("arguments that are no object")
 	}
-	if c.CallID == "" || len(c.CallID) > 64 || in.open[c.CallID] || !flatName.MatchString(c.Name) {
+	if c.CallID == "" || len(c.CallID) > 64 || in.seen[c.CallID] || !flatName.MatchString(c.Name) {
 		return nil, errors.New("a call without a name of its own")
 	}
-	in.open[c.CallID] = true
+	in.open[c.CallID], in.seen[c.CallID] = true, true
 	return []SentPart{{Call: &content.ToolCall{ID: c.CallID, Name: c.Name, Arguments: c.Arguments}}}, nil
 }
 

@@ -36,6 +36,7 @@ func TestReadResponses(t *testing.T) {
 		"answered twice":     {[]string{user, callA, outA, outA}, "answers no open call"},
 		"output first":       {[]string{outA, callA}, "answers no open call"},
 		"call twice":         {[]string{callA, callA}, "a name of its own"},
+		"id of an earlier":   {[]string{user, callA, outA, user, callA, outA}, "a name of its own"},
 		"long id":            {[]string{`{"type":"function_call","call_id":"` + strings.Repeat("a", 65) + `","name":"f","arguments":"{}"}`}, "a name of its own"},
 		"bad name":           {[]string{`{"type":"function_call","call_id":"a","name":"f g","arguments":"{}"}`}, "a name of its own"},
 		"bad arguments":      {[]string{`{"type":"function_call","call_id":"a","name":"f","arguments":"[]"}`}, "no object"},
