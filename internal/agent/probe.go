@@ -45,7 +45,7 @@ func (t *turn) probe(ctx context.Context) (changed bool, err error) {
 	}
 	switch answer {
 	case delivery.Yes:
-		t.notice(delivery.SeverityInfo, name+" sees pictures: it read the test picture", "remembered for this backend")
+		t.notice(delivery.SeverityInfo, name+" sees pictures: the test picture reached it", "remembered for this backend")
 	case delivery.No:
 		t.notice(delivery.SeverityWarning, name+" does not take pictures: it refused or did not see the test picture", `pictures go by path; set "vision": true for the agent, or run tote probe, if that is wrong`)
 	case delivery.Unknown:

@@ -120,7 +120,7 @@ func (a *App) reach(p config.Provider, x profile.Wire) (provider.Options, error)
 func chatConfig(a config.Agent, x profile.Wire) openai.Config {
 	c := openai.Config{
 		Model: a.Model, Detail: x.Detail, System: x.SystemRole, NoSeed: x.NoSeed, NoStreamOptions: x.NoStreamOptions,
-		EffortForm: openai.EffortForm(x.Effort), EffortWords: x.EffortWords, ThoughtAlways: x.ThoughtAlways, CachePoints: x.CachePoints,
+		EffortForm: openai.EffortForm(x.Effort), EffortWords: x.EffortWords, ThoughtAlways: x.ThoughtAlways, CachePoints: x.CachePoints, CallIDs: openai.CallIDs(x.CallIDs),
 		PictureHeaders: x.PictureHeaders, Extra: raw(x.Extra),
 	}
 	if x.MaxField == "max_tokens" {

@@ -65,5 +65,5 @@ func (w *Workspace) askRunner(ctx context.Context, a config.Agent) (profile.Said
 	if err != nil || d.Trusted {
 		return profile.Said{}, err
 	}
-	return profile.Said{Images: delivery.No, Documents: delivery.No, Detail: d.Why, At: w.app.o.Now()}, nil
+	return profile.Said{Images: delivery.No, Documents: delivery.No, Sentence: d.Why, At: w.app.o.Now()}, nil
 }

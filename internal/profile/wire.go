@@ -25,6 +25,9 @@ type Wire struct {
 	SystemRole string
 	// Detail is sent with each picture; "" leaves it out.
 	Detail string
+	// CallIDs is what an id of a tool call may be in Chat Completions: "nine" for
+	// nine letters and digits, "any", or "" for the usual short ones.
+	CallIDs string
 	// Effort is the form in which the model is told how hard to think, or
 	// EffortNone. See the constants, and for Chat Completions the catalogue's
 	// "thinkingFormat": "openrouter", "deepseek", "zai", "qwen", "together",
@@ -74,7 +77,7 @@ const (
 // wireSet changes a Wire. A word that is "" leaves what there is, clearWord
 // clears it. A choice that is TriAuto leaves what there is.
 type wireSet struct {
-	keyHeader, version, maxField, systemRole, detail, effort, compression string
+	keyHeader, version, maxField, systemRole, detail, callIDs, effort, compression string
 
 	noSeed, noStreamOptions, noStore, cachePoints, noToolCache, noCallIDs, callSignatures, resultStatus Tri
 	noEncrypted, emptySignatures, thoughtAlways                                                         Tri
@@ -168,6 +171,7 @@ func (s *wireSet) apply(w *Wire) {
 		{&w.MaxField, s.maxField},
 		{&w.SystemRole, s.systemRole},
 		{&w.Detail, s.detail},
+		{&w.CallIDs, s.callIDs},
 		{&w.Effort, s.effort},
 		{&w.ImageCompression, s.compression},
 	} {

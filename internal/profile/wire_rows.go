@@ -90,7 +90,11 @@ var wires = [...]wireRow{
 
 	// What it does not know it refuses (mistralai/platform-docs-public#7): the
 	// seed is "random_seed", usage comes by itself (posit-dev/chatlas#145).
-	{kinds: []string{kindChat}, hosts: []string{"api.mistral.ai"}, set: wireSet{noSeed: TriYes, noStreamOptions: TriYes, effort: EffortNone}},
+	{kinds: []string{kindChat}, hosts: []string{"api.mistral.ai"}, set: wireSet{noSeed: TriYes, noStreamOptions: TriYes, effort: EffortNone, callIDs: "nine"}},
+	// It reads the name of the function from "functions.name:0", and falls silent
+	// where the id is another
+	// (https://github.com/MoonshotAI/Kimi-K2/blob/main/docs/tool_call_guidance.md).
+	{kinds: []string{kindChat}, models: []string{"kimi-", "Kimi-"}, set: wireSet{callIDs: "any"}},
 	// https://console.groq.com/docs/api-reference and
 	// https://inference-docs.cerebras.ai/api-reference/chat-completions
 	{kinds: []string{kindChat}, hosts: []string{"api.groq.com", "api.cerebras.ai"}, set: wireSet{maxField: "max_completion_tokens"}},

@@ -70,8 +70,9 @@ var wireRows = []wireCase{
 	}},
 	{"openai-chat", "https://api.deepseek.com", "made-up", chatWire, func(w *profile.Wire) { w.Effort = "deepseek" }},
 	{"openai-chat", "https://api.mistral.ai/v1", "made-up", chatWire, func(w *profile.Wire) {
-		w.NoSeed, w.NoStreamOptions, w.Effort = true, true, "none"
+		w.NoSeed, w.NoStreamOptions, w.Effort, w.CallIDs = true, true, "none", "nine"
 	}},
+	{"openai-chat", "http://127.0.0.1:8000/v1", "moonshotai/Kimi-K2.5", chatWire, func(w *profile.Wire) { w.CallIDs = "any" }},
 	{"openai-chat", "https://api.scaleway.ai/v1", "made-up", chatWire, nil},
 	{"openai-chat", "https://api.x.ai/v1", "grok-4", chatWire, nil},
 	{"openai-chat", "https://api.groq.com/openai/v1", "made-up", chatWire, func(w *profile.Wire) { w.MaxField = "max_completion_tokens" }},

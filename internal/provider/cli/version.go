@@ -50,7 +50,7 @@ func Trusts(runner, version string) (ok bool, why string) {
 	case !known:
 		return false, "the version of " + runner + " is not known, and before " + f.version + " " + f.why
 	case less(v, least):
-		return false, fmt.Sprintf("%s is older than %s: %s", runner, f.version, f.why)
+		return false, fmt.Sprintf("%s %d.%d.%d is older than %s: %s; update it", runner, v[0], v[1], v[2], f.version, f.why)
 	}
 	return true, ""
 }
