@@ -168,6 +168,7 @@ func TestWireByRecord(t *testing.T) {
 			w.Effort, w.ThoughtAlways = "deepseek", true
 		}},
 		{"openai-chat", "https://api.moonshot.ai/v1", "kimi-k2.6", chatWire, func(w *profile.Wire) {
+			w.CallIDs = "any"
 			w.Effort, w.EffortWords = "deepseek", noLevels
 		}},
 		{"openai-chat", "https://api.z.ai/api/coding/paas/v4", "glm-5.2", chatWire, func(w *profile.Wire) {
