@@ -27,7 +27,14 @@
 // with mode 0700 and a lock that is held as long as the process is there, and are
 // removed before Stream returns. What a crash left is removed by [Sweep], which
 // goes by the lock and never by age. A process is started in a group of its own,
-// and the whole group is ended before Stream returns.
+// and the whole group is ended before Stream returns. Where this program is killed
+// before that, the group is ended all the same: by the system on Windows, else by
+// a small shell in the group that waits for our end, and on Linux the process is
+// told by the kernel too. Who has left the group is out of reach.
+//
+// A program that ends well and has not taken all of its standard input makes a
+// remark of a loss. On Linux and macOS that is exact. Elsewhere what fits into the
+// pipe, about 4 KB on Windows and up to 64 KB on other systems, counts as taken.
 //
 // The package refuses media that a program cannot take, and a prompt that it
 // would cut. It downloads nothing and reads no credentials.

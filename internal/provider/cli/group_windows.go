@@ -4,15 +4,17 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
 
-// group is a job object. It ends with this program, and everything in it too.
+// group is a job object. It ends with this program, however that ends, and
+// everything in it too.
 type group struct{ job windows.Handle }
 
-func newGroup() *group { return &group{} }
+func newGroup(time.Duration) *group { return &group{} }
 
 func (*group) prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}

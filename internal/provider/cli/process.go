@@ -3,10 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +16,10 @@ import (
 //
 // Its pipes are files, so that waiting for the program does not wait for what it
 // has started; that is ended once the program is gone.
+//
+// A pipe takes up to 64 KB that nobody reads. Where the system can be asked how
+// much that is (see measures), our copy of the program's end of the input is kept
+// for the question until the program is gone.
 type process struct {
 	cmd    *exec.Cmd
 	group  *group
@@ -23,6 +27,9 @@ type process struct {
 	grace  time.Duration
 
 	in, out, diag *os.File
+	kept          *os.File     // the program's end of in, nil where nothing is measured
+	written       atomic.Int64 // what went into in, in bytes
+	taken         int64        // how much of that the program read; set before exited is closed
 	words         tail
 	fed           chan struct{}   // closed when the input is written or given up
 	read          chan struct{}   // closed when the diagnostics have ended
@@ -36,7 +43,7 @@ func start(ctx context.Context, program string, args []string, dir string, env [
 	ctx, cancel := context.WithCancel(ctx)
 	p := &process{
 		cancel: cancel, grace: grace, fed: make(chan struct{}), read: make(chan struct{}), exited: make(chan struct{}),
-		unwanted: ctx.Done(), group: newGroup(),
+		unwanted: ctx.Done(), group: newGroup(grace),
 	}
 	p.cmd = exec.CommandContext(ctx, program, args...)
 	p.cmd.Dir, p.cmd.Env = dir, env
@@ -45,16 +52,18 @@ func start(ctx context.Context, program string, args []string, dir string, env [
 	p.cmd.WaitDelay = grace
 	theirs, err := p.pipes()
 	if err == nil {
-		err = p.cmd.Start()
+		started := make(chan error, 1)
+		// Ends when the program does: by itself, or killed after a cancellation.
+		go p.live(started)
+		err = <-started
 	}
 	closeAll(theirs)
-	if err != nil {
+	var lone *loneError
+	if err != nil && !errors.As(err, &lone) {
 		cancel()
-		closeAll([]*os.File{p.in, p.out, p.diag})
+		closeAll([]*os.File{p.in, p.kept, p.out, p.diag})
 		return nil, errors.Join(err, input.Close(), p.group.close())
 	}
-	// What cannot be grouped is ended one by one, without what it started.
-	grouped := p.group.add(p.cmd.Process)
 	// Ends when the input is written, or the program or stop closes its pipe.
 	go p.feed(input)
 	// Ends when all who hold the pipe are gone, or when stop closes it.
@@ -62,13 +71,37 @@ func start(ctx context.Context, program string, args []string, dir string, env [
 		defer close(p.read)
 		_, _ = io.Copy(&p.words, p.diag) // what was read counts
 	}()
-	// Ends when the program does: by itself, or killed after a cancellation.
-	go p.wait()
-	if grouped != nil {
+	if lone != nil {
 		p.stop()
-		return nil, fmt.Errorf("group the process: %w", grouped)
+		return nil, lone
 	}
 	return p, nil
+}
+
+// loneError is that of a program which runs, but not in its group.
+type loneError struct{ err error }
+
+func (e *loneError) Error() string { return "group the process: " + e.err.Error() }
+
+func (e *loneError) Unwrap() error { return e.err }
+
+// live starts the program, says how that went, and waits for it. All of it is on
+// one thread: Linux takes the end of the thread that started a program for the
+// end of this one, and would end the program with it.
+func (p *process) live(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := p.cmd.Start(); err != nil {
+		started <- err
+		return
+	}
+	// What cannot be grouped is ended one by one, without what it started.
+	if err := p.group.add(p.cmd.Process); err != nil {
+		started <- &loneError{err}
+	} else {
+		started <- nil
+	}
+	p.wait()
 }
 
 // pipes makes the pipes and returns the program's ends.
@@ -79,7 +112,11 @@ func (p *process) pipes() ([]*os.File, error) {
 		return theirs, err
 	}
 	p.in, p.cmd.Stdin = inW, inR
-	theirs = append(theirs, inR)
+	if measures {
+		p.kept = inR
+	} else {
+		theirs = append(theirs, inR)
+	}
 	outR, outW, err := os.Pipe()
 	if err != nil {
 		return theirs, err
@@ -105,13 +142,22 @@ func closeAll(files []*os.File) {
 func (p *process) feed(input io.ReadCloser) {
 	defer close(p.fed)
 	src := &source{r: input}
-	_, _ = io.Copy(p.in, src) // a program that reads no more ends by itself
-	_ = p.in.Close()          // as above
-	_ = input.Close()         // it was only read
+	_, _ = io.Copy(sink{p}, src) // what a program did not take is told by taken
+	_ = p.in.Close()             // as above
+	_ = input.Close()            // it was only read
 	if src.err != nil {
 		p.feedErr.Store(&src.err)
 		p.cancel() // what it got is cut, and it must not be answered
 	}
+}
+
+// sink counts what is written.
+type sink struct{ p *process }
+
+func (s sink) Write(b []byte) (int, error) {
+	n, err := s.p.in.Write(b)
+	s.p.written.Add(int64(n))
+	return n, err
 }
 
 // source remembers the error of reading, which is not one of writing.
@@ -133,7 +179,26 @@ func (p *process) wait() {
 	_ = p.cmd.Wait() // the state says it
 	p.group.kill(p.cmd.Process)
 	p.hurry()
+	p.account()
 	close(p.exited)
+}
+
+// account ends the writing of input that nobody reads any more, and finds out how
+// much was read. Pipes of Windows know no deadline; there the last reader's end
+// ends the writing, and the grace bounds the wait for one who is in no job.
+func (p *process) account() {
+	_ = p.in.SetWriteDeadline(time.Now()) // as said, or all is written
+	late := time.NewTimer(p.grace)
+	defer late.Stop()
+	select {
+	case <-p.fed:
+	case <-late.C:
+	}
+	p.taken = p.written.Load()
+	if p.kept != nil {
+		p.taken = max(0, p.taken-unread(p.kept))
+		closeAll([]*os.File{p.kept})
+	}
 }
 
 // hurry bounds the next read of the output. Who has left the group may hold the

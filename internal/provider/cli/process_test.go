@@ -126,7 +126,7 @@ func parent() {
 	if command == "" {
 		return
 	}
-	r, err := cli.New(cli.Options{Runner: cli.Codex, Command: strings.Split(command, "\n"), Scratch: scratch})
+	r, err := cli.New(cli.Options{Runner: cli.Codex, Command: strings.Split(command, "\n"), Scratch: scratch, Grace: graceOfTests})
 	if err != nil {
 		panic(err)
 	}
@@ -150,15 +150,16 @@ func parent() {
 	os.Exit(0)
 }
 
-// What a killed program leaves is swept once its lock is free, and not before.
-func TestSweepAfterACrash(t *testing.T) {
-	command, calls := clitest.Fake(t, cli.Codex, clitest.Hangs)
-	scratch := t.TempDir()
+// begun starts this binary as a program in which a turn of codex hangs.
+func begun(t *testing.T, b clitest.Behaviour) (cmd *exec.Cmd, scratch string, calls []clitest.Call) {
+	t.Helper()
+	command, recorded := clitest.Fake(t, cli.Codex, b)
+	scratch = t.TempDir()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), exe)
+	cmd = exec.CommandContext(t.Context(), exe)
 	cmd.Env = append(os.Environ(), parentMark+"="+strings.Join(command, "\n"), "CLI_TEST_SCRATCH="+scratch)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -170,24 +171,51 @@ func TestSweepAfterACrash(t *testing.T) {
 	if _, err := out.Read(make([]byte, 6)); err != nil {
 		t.Fatal(err)
 	}
-	left := staged(t, scratch)
-	if n, err := cli.Sweep(scratch); n != 0 || err != nil || len(left) != 1 || len(staged(t, scratch)) != 1 {
-		t.Errorf("a sweep beside the living: %d, %v, %v", n, err, left)
+	if calls = recorded(); len(calls) != 1 || !calls[0].Alive() {
+		t.Fatal("the program is not there")
 	}
+	return cmd, scratch, calls
+}
+
+// kill ends a program as kill -9 does.
+func kill(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
+}
+
+// What a killed program leaves is swept once its lock is free, and not before.
+func TestSweepAfterACrash(t *testing.T) {
+	cmd, scratch, calls := begun(t, clitest.Hangs)
+	left := staged(t, scratch)
+	if n, err := cli.Sweep(scratch); n != 0 || err != nil || len(left) != 1 || len(staged(t, scratch)) != 1 {
+		t.Errorf("a sweep beside the living: %d, %v, %v", n, err, left)
+	}
+	kill(t, cmd)
 	if len(staged(t, scratch)) != 1 {
 		t.Error("nothing was left to sweep")
 	}
 	if n, err := cli.Sweep(scratch); n != 1 || err != nil || len(staged(t, scratch)) != 0 {
 		t.Errorf("a sweep after the crash: %d, %v, %v", n, err, staged(t, scratch))
 	}
-	for _, c := range calls() { // the orphan, which this test has started
-		if p, err := os.FindProcess(c.PID); err == nil {
-			_ = p.Kill() // it may be gone
-		}
+	if !calls[0].Gone(t.Context()) {
+		t.Error("the program outlives the one that started it")
+	}
+}
+
+// A program that was killed takes its runner along, and what that has started,
+// though the runner does not end when it is asked to.
+func TestKilledTakesTheGroupAlong(t *testing.T) {
+	t.Parallel()
+	cmd, _, calls := begun(t, clitest.Family)
+	if len(calls[0].Locks) != 2 {
+		t.Fatalf("locks %v", calls[0].Locks)
+	}
+	kill(t, cmd)
+	if !calls[0].Gone(t.Context()) {
+		t.Error("a process is left")
 	}
 }
 
@@ -245,9 +273,19 @@ func TestProgramMissing(t *testing.T) {
 		if h.err == nil || !errors.Is(h.err, exec.ErrNotFound) || !strings.Contains(h.err.Hint, "npm install -g") || h.err.Failure.Reached {
 			t.Errorf("%s: %+v", runner, h.err)
 		}
+		if want := "find the program of the runner " + runner + ": "; h.err != nil && !strings.HasPrefix(h.err.Error(), want) {
+			t.Errorf("%q does not begin with what is wrong", h.err)
+		}
+		if m := r.Missing(t.Context()); !strings.HasPrefix(m, "find the program") || !strings.Contains(m, "; install it with: ") {
+			t.Errorf("missing: %s", m)
+		}
 		if _, err := r.Version(t.Context()); !errors.Is(err, exec.ErrNotFound) {
 			t.Errorf("%s: version: %v", runner, err)
 		}
+	}
+	named := newRig(t, cli.Claude, clitest.OK, func(o *cli.Options) { o.Command = []string{"no-such-program-of-tests"} })
+	if h := named.ask(t, request(t, cli.Claude)); h.err == nil || !strings.HasPrefix(h.err.Hint, "check the command of the runner, or install it with: ") {
+		t.Errorf("a command of the user's own: %+v", h.err)
 	}
 	r := newRig(t, cli.Custom, clitest.OK, func(o *cli.Options) { o.LookPath = func(string) (string, error) { return t.TempDir(), nil } })
 	if h := r.ask(t, request(t, cli.Custom)); h.err == nil || h.err.Failure.Kind != delivery.FailNetwork {

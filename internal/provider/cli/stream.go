@@ -67,7 +67,7 @@ func (r *Runner) run(ctx context.Context, body provider.Body, emit func(provider
 	if err != nil {
 		return provider.Finish{}, stageError(err)
 	}
-	l, input := r.launch(j, st, body)
+	l, input, size := r.launch(j, st, body)
 	if err := r.fits(l.prompt); err != nil {
 		return provider.Finish{}, err
 	}
@@ -86,16 +86,21 @@ func (r *Runner) run(ctx context.Context, body provider.Body, emit func(provider
 	if err := c.follow(p, r.spec.reader(c)); err != nil {
 		return provider.Finish{}, err
 	}
-	return r.outcome(c, p)
+	finish, err := r.outcome(c, p)
+	if err == nil && p.taken < size {
+		c.remark(fmt.Sprintf("%s did not read all of what it was given (%d of %d bytes)", r.spec.runner, p.taken, size), true)
+	}
+	return finish, err
 }
 
-// launch says what to start, and gives its standard input.
-func (r *Runner) launch(j *job, st staging, body provider.Body) (*launch, io.ReadCloser) {
+// launch says what to start, and gives its standard input and the size of that in
+// bytes.
+func (r *Runner) launch(j *job, st staging, body provider.Body) (*launch, io.ReadCloser, int64) {
 	l := &launch{
 		model: r.o.Model, dir: r.o.Dir, mode: r.o.Mode, modeArgs: r.spec.modes[r.o.Mode], effort: j.effort, command: r.command(),
 	}
 	if r.spec.blocks {
-		return l, body.Open()
+		return l, body.Open(), body.Len()
 	}
 	l.prompt = j.prompt(r.spec, st.path)
 	if len(j.files) > 0 {
@@ -108,9 +113,9 @@ func (r *Runner) launch(j *job, st staging, body provider.Body) (*launch, io.Rea
 		l.promptFile = st.promptFile()
 	}
 	if r.takes("{prompt}") || r.takes("{prompt_file}") {
-		return l, io.NopCloser(strings.NewReader(""))
+		return l, io.NopCloser(strings.NewReader("")), 0
 	}
-	return l, io.NopCloser(strings.NewReader(l.prompt))
+	return l, io.NopCloser(strings.NewReader(l.prompt)), int64(len(l.prompt))
 }
 
 // prefix is the arguments of the command before those of the runner.
@@ -189,10 +194,10 @@ func (c *collector) follow(p *process, r lineReader) error {
 // stageError is what kept the files from being staged.
 func stageError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
-		return &provider.Error{Failure: delivery.Failure{Kind: delivery.FailSchema}, Hint: "free some space on the disk", Err: err}
+		return &provider.Error{Failure: delivery.Failure{Kind: delivery.FailSchema}, Hint: "free some space on the disk", Err: err, Local: true}
 	}
 	return &provider.Error{
-		Failure: delivery.Failure{Kind: delivery.FailSchema}, Err: err,
+		Failure: delivery.Failure{Kind: delivery.FailSchema}, Err: err, Local: true,
 		Hint: "a stored file is gone or damaged, or the scratch folder cannot be written; tote store verify finds the first",
 	}
 }
@@ -201,10 +206,10 @@ func stageError(err error) error {
 func (r *Runner) startError(err error) error {
 	if errors.Is(err, syscall.E2BIG) {
 		return &provider.Error{
-			Failure: delivery.Failure{Kind: delivery.FailTooLarge, Class: delivery.ClassBody}, Err: fmt.Errorf("start %s: %w", r.spec.runner, err),
+			Failure: delivery.Failure{Kind: delivery.FailTooLarge, Class: delivery.ClassBody}, Err: fmt.Errorf("start %s: %w", r.spec.runner, err), Local: true,
 		}
 	}
 	return &provider.Error{
-		Failure: delivery.Failure{Kind: delivery.FailNetwork}, Hint: r.spec.install, Err: fmt.Errorf("start %s: %w", r.spec.runner, err),
+		Failure: delivery.Failure{Kind: delivery.FailNetwork}, Hint: r.obtain(), Err: fmt.Errorf("start %s: %w", r.spec.runner, err), Local: true,
 	}
 }

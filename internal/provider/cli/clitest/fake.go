@@ -50,17 +50,35 @@ const (
 	Login Behaviour = "login"
 	// Deaf ends before it has read its prompt.
 	Deaf Behaviour = "deaf"
+	// Shuts closes its standard input unread, and answers. It records nothing.
+	Shuts Behaviour = "shuts"
+	// Sips reads [Sip] bytes of its prompt, and answers. It records nothing.
+	Sips Behaviour = "sips"
+	// Family leaves a process behind as Spawns does, and hangs as Stubborn does.
+	Family Behaviour = "family"
 )
+
+// Sip is how much a fake that sips reads, in bytes.
+const Sip = 100
 
 // Exit ends with a code and with words in the diagnostics.
 func Exit(code int, words string) Behaviour {
-	b, _ := json.Marshal(exit{code, words}) // plain data
-	return Behaviour("exit" + string(b))
+	return exit{Code: code, Words: words}.behaviour()
+}
+
+// Prints is Exit with further words where events are expected.
+func Prints(code int, words, printed string) Behaviour {
+	return exit{Code: code, Words: words, Printed: printed}.behaviour()
 }
 
 type exit struct {
-	Code  int
-	Words string
+	Code           int
+	Words, Printed string
+}
+
+func (e exit) behaviour() Behaviour {
+	b, _ := json.Marshal(e) // plain data
+	return Behaviour("exit" + string(b))
 }
 
 // mark is the argument that makes a test binary a fake; the script follows it.

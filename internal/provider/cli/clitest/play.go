@@ -40,8 +40,8 @@ func play(how, path string, argv []string) int {
 	if len(argv) > 0 && argv[len(argv)-1] == "--version" {
 		return version(s)
 	}
-	if s.Behaviour == Deaf {
-		return 3
+	if code, ended := skim(s); ended {
+		return code
 	}
 	stdin, err := io.ReadAll(os.Stdin)
 	if err != nil {
@@ -56,7 +56,7 @@ func play(how, path string, argv []string) int {
 	l := hold(lock)
 	defer func() { _ = l.Close() }() // the end of the process does it too
 	c.Locks = append(c.Locks, lock)
-	if s.Behaviour == Spawns {
+	if s.Behaviour == Spawns || s.Behaviour == Family {
 		child, err := spawn(s.Dir)
 		if err != nil {
 			return fault(err)
@@ -75,6 +75,27 @@ func play(how, path string, argv []string) int {
 		return 1
 	}
 	return answer(s, c)
+}
+
+// skim is for behaviours that do not read the whole prompt.
+func skim(s script) (code int, ended bool) {
+	switch s.Behaviour {
+	case Deaf:
+		return 3, true
+	case Shuts:
+		_ = os.Stdin.Close() // it was not read
+	case Sips:
+		if _, err := io.ReadFull(os.Stdin, make([]byte, Sip)); err != nil {
+			return fault(err), true
+		}
+	case OK, Old, Notes, Refuses, Works, Retries, Hangs, Stubborn, Lingers, Crashes, Cuts, Floods, Garbage, Spawns, Login, Family:
+		return 0, false
+	default: // an exit
+		return 0, false
+	}
+	say(stdout(), voices[s.Runner].open...)
+	say(stdout(), voices[s.Runner].ok...)
+	return 0, true
 }
 
 func readScript(path string) (s script, err error) {
@@ -205,7 +226,7 @@ func answer(s script, c Call) int {
 		say(stdout(), v.retry...)
 	case Floods:
 		_, _ = os.Stderr.Write(bytes.Repeat([]byte("a line of noise\n"), 300_000)) // who reads it is tested
-	case OK, Old, Spawns, Lingers, Deaf, Hangs, Stubborn, Crashes, Cuts, Garbage, Refuses, Login:
+	case OK, Old, Spawns, Lingers, Deaf, Shuts, Sips, Family, Hangs, Stubborn, Crashes, Cuts, Garbage, Refuses, Login:
 	}
 	say(stdout(), v.ok...)
 	if s.Behaviour == Lingers {
@@ -217,8 +238,8 @@ func answer(s script, c Call) int {
 // end is for behaviours that do not come to an answer.
 func (s script) end(v voice) (code int, ended bool) {
 	switch s.Behaviour {
-	case Hangs, Stubborn:
-		if s.Behaviour == Stubborn {
+	case Hangs, Stubborn, Family:
+		if s.Behaviour != Hangs {
 			signal.Ignore(syscall.SIGTERM)
 		}
 		say(stdout(), v.begin...)
@@ -240,12 +261,15 @@ func (s script) end(v voice) (code int, ended bool) {
 		say(stdout(), v.login...)
 		say(os.Stderr, v.loginWords)
 		return v.loginCode, true
-	case OK, Old, Spawns, Lingers, Deaf, Notes, Works, Retries, Floods:
+	case OK, Old, Spawns, Lingers, Deaf, Shuts, Sips, Notes, Works, Retries, Floods:
 		return 0, false
 	}
 	var e exit
 	if rest, ok := strings.CutPrefix(string(s.Behaviour), "exit"); ok && json.Unmarshal([]byte(rest), &e) == nil {
 		say(os.Stderr, e.Words)
+		if e.Printed != "" {
+			say(stdout(), e.Printed)
+		}
 		return e.Code, true
 	}
 	return fault(fmt.Errorf("no behaviour %q", s.Behaviour)), true
