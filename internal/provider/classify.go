@@ -19,9 +19,9 @@ func rejection(status int, body []byte, name string) *Error {
 		r.codes = append(r.codes, strings.ToLower(name))
 	}
 	f := classify(status, r)
-	msg := cleanMessage(r.message)
+	msg := CleanMessage(r.message)
 	if msg == "" && len(r.codes) > 0 {
-		msg = cleanMessage(strings.Join(r.codes, ", "))
+		msg = CleanMessage(strings.Join(r.codes, ", "))
 	}
 	if msg == "" {
 		msg = strings.ToLower(http.StatusText(status))

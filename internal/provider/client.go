@@ -44,7 +44,7 @@ func NewClient(o Options) *Client {
 		c.err = errors.New("it is no http or https address")
 	}
 	if c.err != nil {
-		c.base, c.err, c.fault = &url.URL{}, fmt.Errorf("read base URL: %w", c.err), "base_url"
+		c.base, c.err, c.fault = &url.URL{}, fmt.Errorf("read base URL: %w", withoutURL(c.err)), "base_url"
 	}
 	if c.opts.Transport == nil {
 		t, err := c.opts.newTransport()
@@ -58,8 +58,6 @@ func NewClient(o Options) *Client {
 }
 
 func (c *Client) now() time.Time { return c.opts.Now() }
-
-func (c *Client) host() string { return c.base.Host }
 
 // checkRedirect lets a request with its key and body go on within the host
 // only, and never as another method.
@@ -134,7 +132,7 @@ var errStopped = errors.New("stopped by the consumer")
 func (c *Client) post(ctx context.Context, path string, body Body) (*Answer, error) {
 	if c.err != nil {
 		return nil, &Error{
-			Failure: delivery.Failure{Kind: delivery.FailNetwork}, Hint: "check " + c.setting(c.fault), Err: c.err,
+			Failure: delivery.Failure{Kind: delivery.FailNetwork}, Hint: "check " + c.setting(c.fault), Err: c.err, Local: true,
 		}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -166,7 +164,7 @@ func (c *Client) post(ctx context.Context, path string, body Body) (*Answer, err
 func (c *Client) request(ctx context.Context, path string, up *upload) (*http.Request, error) {
 	u, err := c.address(path)
 	if err != nil {
-		return nil, &Error{Failure: delivery.Failure{Kind: delivery.FailNetwork}, Hint: "check the model's name", Err: err}
+		return nil, &Error{Failure: delivery.Failure{Kind: delivery.FailNetwork}, Hint: "check the model's name", Err: err, Local: true}
 	}
 	rd := up.open()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), rd)
@@ -230,7 +228,7 @@ func (c *Client) head(req *http.Request, more map[string]string) error {
 	}
 	key, err := c.key()
 	if err != nil {
-		return &Error{Failure: delivery.Failure{Kind: delivery.FailAuth}, Hint: "check " + c.keyWords(), Err: err}
+		return &Error{Failure: delivery.Failure{Kind: delivery.FailAuth}, Hint: "set " + c.keyPlaces(), Err: err, Local: true}
 	}
 	switch {
 	case key == "":
@@ -254,7 +252,7 @@ func (c *Client) key() (string, error) {
 	}
 	k, err := c.opts.Key()
 	if err != nil {
-		return "", fmt.Errorf("get the API key: %w", err)
+		return "", err // it says what was read
 	}
 	return strings.TrimSpace(k), nil
 }
@@ -268,6 +266,9 @@ func (c *Client) statusError(resp *http.Response, a *Answer) *Error {
 	body, err := io.ReadAll(io.LimitReader(a, maxErrorBody))
 	if err != nil && len(body) == 0 {
 		body = nil // the status alone says enough
+	}
+	if resp.StatusCode == http.StatusProxyAuthRequired {
+		return proxyRefusal()
 	}
 	e := rejection(resp.StatusCode, body, resp.Header.Get(awsError))
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {

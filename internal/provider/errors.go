@@ -2,6 +2,7 @@ package provider
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"tote/internal/delivery"
@@ -20,21 +21,28 @@ type Error struct {
 	RetryAfter time.Duration
 	// Err is the cause below, nil for an answer with an error status.
 	Err error
+	// Local: the fault lies on this machine, in its settings, files or programs.
+	// The words begin with what is wrong then; the kind's, which are about
+	// backends, are left out.
+	Local bool
 }
 
 // Error implements error.
 func (e *Error) Error() string {
-	s := e.Failure.Kind.String()
-	if e.Failure.Status != 0 {
-		s = fmt.Sprintf("%s (HTTP %d)", s, e.Failure.Status)
+	var parts []string
+	switch {
+	case e.Failure.Status != 0:
+		parts = append(parts, fmt.Sprintf("%s (HTTP %d)", e.Failure.Kind, e.Failure.Status))
+	case !e.Local || e.Message == "" && e.Err == nil:
+		parts = append(parts, e.Failure.Kind.String())
 	}
 	if e.Message != "" {
-		s += ": " + e.Message
+		parts = append(parts, e.Message)
 	}
 	if e.Err != nil {
-		s += ": " + e.Err.Error()
+		parts = append(parts, e.Err.Error())
 	}
-	return s
+	return strings.Join(parts, ": ")
 }
 
 // Unwrap returns the cause.

@@ -56,7 +56,7 @@ func (c *Client) fetch(ctx context.Context, method, path string, body []byte) ([
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, withoutURL(err)
+		return nil, proxied(withoutURL(err))
 	}
 	defer func() { _ = resp.Body.Close() }() // what was read counts
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxFetch+1))
@@ -65,6 +65,8 @@ func (c *Client) fetch(ctx context.Context, method, path string, body []byte) ([
 		return nil, fmt.Errorf("read the answer: %w", err)
 	case len(data) > maxFetch:
 		return nil, &Error{Failure: delivery.Failure{Kind: delivery.FailProtocol}, Message: "its answer is longer than 16 MiB"}
+	case resp.StatusCode == http.StatusProxyAuthRequired:
+		return nil, proxyRefusal()
 	case resp.StatusCode < 200 || resp.StatusCode >= 300:
 		return nil, Rejection(resp.StatusCode, data[:min(len(data), maxErrorBody)])
 	}

@@ -16,9 +16,9 @@ const (
 	maxRun = 200
 )
 
-// cleanMessage makes a backend's sentence fit for people: one line, no control
+// CleanMessage makes a sentence of a backend or program fit for people: one line, no control
 // characters, no payload, at most maxMessageRunes runes.
-func cleanMessage(s string) string {
+func CleanMessage(s string) string {
 	s = dropKeys(dropPayloads(strings.ToValidUTF8(s, "\uFFFD")))
 	var sb strings.Builder
 	n, space := 0, false

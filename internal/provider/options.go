@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -18,7 +17,11 @@ type Options struct {
 	Name string
 	// BaseURL is what an adapter puts its path behind. A query stays.
 	BaseURL string
-	// Key returns the API key, "" for none. It is asked for each request.
+	// BaseFrom says where BaseURL comes from, for hints, "" for the setting
+	// base_url.
+	BaseFrom string
+	// Key returns the API key, "" for none. It is asked for each request. Its
+	// error says what was read, and is shown as it is.
 	Key func() (string, error)
 	// KeyFrom says where the key comes from, for hints: "$OPENAI_API_KEY".
 	KeyFrom string
@@ -82,7 +85,6 @@ func (o Options) newTransport() (*http.Transport, error) {
 	}
 	d := net.Dialer{Timeout: connect, KeepAlive: 30 * time.Second}
 	t := &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           d.DialContext,
 		ForceAttemptHTTP2:     true,
 		MaxIdleConnsPerHost:   4,
@@ -92,16 +94,8 @@ func (o Options) newTransport() (*http.Transport, error) {
 		// A compressed answer may be held back until a block is full.
 		DisableCompression: true,
 	}
-	switch o.Proxy {
-	case "":
-	case proxyNone:
-		t.Proxy = nil
-	default:
-		u, err := url.Parse(o.Proxy)
-		if err != nil || u.Host == "" {
-			return t, errors.New("read the proxy's address: it is no URL")
-		}
-		t.Proxy = http.ProxyURL(u)
+	if err := o.SetProxy(t); err != nil {
+		return t, err
 	}
 	if len(o.CA) == 0 {
 		return t, nil

@@ -135,5 +135,5 @@ func Page(r io.Reader) *Error {
 	if err != nil && len(body) == 0 {
 		return Unreadable("the server sent a web page")
 	}
-	return Unreadable("the server sent " + cleanMessage(htmlTitle(body)))
+	return Unreadable("the server sent " + CleanMessage(htmlTitle(body)))
 }

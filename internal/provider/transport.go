@@ -126,9 +126,9 @@ func (r *uploadReader) Close() error { return r.r.Close() }
 // transportError says why a request got no answer.
 func (c *Client) transportError(ctx context.Context, err error, up *upload) *Error {
 	if fault := up.fault.Load(); fault != nil {
-		return &Error{Failure: delivery.Failure{Kind: delivery.FailSchema}, Hint: "a stored file is gone or damaged; tote store verify finds which", Err: fmt.Errorf("build request: %w", *fault)}
+		return &Error{Failure: delivery.Failure{Kind: delivery.FailSchema}, Hint: "a stored file is gone or damaged; tote store verify finds which", Err: fmt.Errorf("build request: %w", *fault), Local: true}
 	}
-	err = withoutURL(err)
+	err = proxied(withoutURL(err))
 	cause := context.Cause(ctx)
 	var silent *silentError
 	switch {
@@ -180,6 +180,10 @@ func (c *Client) wait(e *Error, retries int) (time.Duration, bool) {
 
 // hopeless tells the network errors that the next sending meets again.
 func hopeless(err error) bool {
+	var proxy *proxyError
+	if errors.As(err, &proxy) && proxy.hopeless() {
+		return true
+	}
 	var dns *net.DNSError
 	if errors.As(err, &dns) && dns.IsNotFound {
 		return true
@@ -226,10 +230,15 @@ func why(e *Error) string {
 	if e.Failure.Status != 0 {
 		return strconv.Itoa(e.Failure.Status) + " " + words
 	}
-	if e.Err != nil {
-		if s := e.Err.Error(); strings.Contains(s, "refused") {
-			return "connection refused"
-		}
+	var proxy *proxyError
+	switch {
+	case e.Err == nil:
+	case errors.As(e.Err, &proxy) && proxy.err == nil:
+		return proxy.Error()
+	case proxy != nil:
+		return "no way through the proxy"
+	case strings.Contains(e.Err.Error(), "refused"):
+		return "connection refused"
 	}
 	return words
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -160,12 +159,7 @@ func (a *account) http() config.HTTPClient {
 		return &http.Client{Transport: a.opts.Transport}
 	}
 	return awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
-		if u, err := url.Parse(a.opts.Proxy); err == nil && a.opts.Proxy != "" {
-			t.Proxy = nil
-			if u.Host != "" {
-				t.Proxy = http.ProxyURL(u)
-			}
-		}
+		_ = a.opts.SetProxy(t) // as said
 		if len(a.opts.CA) == 0 {
 			return
 		}

@@ -93,6 +93,9 @@ func New(o provider.Options, c Config) *Converse {
 	if o.KeyFrom == "" && c.Env(bearerEnv) != "" {
 		o.KeyFrom = "$" + bearerEnv
 	}
+	if o.BaseURL == "" {
+		o.BaseFrom = "the region (" + regionPlaces(o.Name) + ")"
+	}
 	b.aws = newAccount(o, c)
 	o.Sign = b.aws.sign
 	b.opts = o

@@ -24,7 +24,7 @@ const maxFault = 300
 
 // authFault is credentials that cannot be had.
 func authFault(hint string, err error) *provider.Error {
-	return &provider.Error{Failure: delivery.Failure{Kind: delivery.FailAuth}, Hint: hint, Err: err}
+	return &provider.Error{Failure: delivery.Failure{Kind: delivery.FailAuth}, Hint: hint, Err: err, Local: true}
 }
 
 // fault is why the configuration cannot be used.
@@ -54,9 +54,11 @@ func (a *account) refused(source aws.CredentialsProvider, err error) error {
 		return authFault("run aws configure or aws sso login and name the profile in AWS_PROFILE, or set "+bearerEnv,
 			errors.New("get AWS credentials: there are none in "+a.profileWords()+", in the environment or on this machine"))
 	}
-	cause := fmt.Errorf("get AWS credentials: %s", brief(err))
+	cause := fmt.Errorf("get AWS credentials: %w", &briefError{err})
 	if ue := (*url.Error)(nil); errors.As(err, &ue) || errors.Is(err, context.DeadlineExceeded) {
-		return &provider.Error{Failure: delivery.Failure{Kind: delivery.FailNetwork}, Hint: "check the network", Err: cause}
+		o := a.opts
+		o.BaseFrom = "the AWS configuration"
+		return &provider.Error{Failure: delivery.Failure{Kind: delivery.FailNetwork}, Hint: provider.NetworkHint(o, err), Err: cause}
 	}
 	switch {
 	case is((*ssocreds.Provider)(nil)):
@@ -85,6 +87,13 @@ func (a *account) profileWords() string {
 	}
 	return "the default profile"
 }
+
+// briefError is an error of the AWS library in brief words.
+type briefError struct{ err error }
+
+func (e *briefError) Error() string { return brief(e.err) }
+
+func (e *briefError) Unwrap() error { return e.err }
 
 // brief is one line of an error of the AWS library, which can be long.
 func brief(err error) string {

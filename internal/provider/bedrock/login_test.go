@@ -6,6 +6,8 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -193,5 +195,60 @@ func TestSSOIsDown(t *testing.T) {
 	c := model(options("http://127.0.0.1:1"), bedrock.Config{Profile: "dev", ConfigFile: file(t, ssoProfile("http://127.0.0.1:1")), CredentialsFile: file(t, "")})
 	if h := listen(t.Context(), t, c, hello(t, c)); h.Err == nil || h.Err.Failure.Kind != delivery.FailNetwork {
 		t.Errorf("%v", h.Err)
+	}
+}
+
+// What keeps from SSO is told from what keeps from Bedrock, down to the proxy and
+// the certificate.
+func TestSSOIsOutOfReach(t *testing.T) {
+	t.Setenv("AWS_MAX_ATTEMPTS", "1")
+	loggedIn(t, time.Now().Add(time.Hour))
+	var asked atomic.Int64
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusProxyAuthRequired)
+	}))
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // of clients that do not trust it
+	secure.StartTLS()
+	t.Cleanup(proxy.Close)
+	t.Cleanup(secure.Close)
+	host := strings.TrimPrefix(proxy.URL, "http://")
+	for name, tt := range map[string]struct{ portal, proxy, hint string }{
+		"login of the proxy": {"https://portal.invalid", "http://u:sekret@" + host, "the proxy " + host + " of providers.aws.proxy does not take the user and password"},
+		"certificate":        {secure.URL, "direct", "set providers.aws.ca_file to your authority's certificates"},
+		"nothing there":      {"http://127.0.0.1:1", "direct", "nothing answers at 127.0.0.1:1;"},
+	} {
+		o := options("http://127.0.0.1:2")
+		o.Proxy, o.MaxRetries = tt.proxy, 0
+		o.Jitter = func() float64 { return 0 }
+		if name == "nothing there" {
+			o.MaxRetries = -1
+		}
+		c := model(o, bedrock.Config{Profile: "dev", ConfigFile: file(t, ssoProfile(tt.portal)), CredentialsFile: file(t, "")})
+		h := listen(t.Context(), t, c, hello(t, c))
+		if h.Err == nil || h.Err.Failure.Kind != delivery.FailNetwork || !strings.Contains(h.Err.Hint, tt.hint) || strings.Contains(h.Err.Error()+h.Err.Hint, "sekret") {
+			t.Errorf("%s: %v (hint %q)", name, h.Err, h.Err.Hint)
+		}
+	}
+	if asked.Load() != 1 {
+		t.Errorf("the proxy was asked %d times", asked.Load())
+	}
+}
+
+// A host that was made of the region is told with it: there is no base_url.
+func TestNoSuchRegion(t *testing.T) {
+	for base, want := range map[string]string{
+		"":                     "the host h is not known; check the region (providers.aws.region or AWS_REGION) and the network",
+		"https://mine.invalid": "the host h is not known; check providers.aws.base_url and the network",
+	} {
+		o := options(base)
+		o.Transport = roundTrip(func(*http.Request) (*http.Response, error) {
+			return nil, &net.DNSError{Err: "no such host", Name: "h", IsNotFound: true}
+		})
+		c := model(o, bedrock.Config{Region: "xx-east-1", Env: keys()})
+		if h := listen(t.Context(), t, c, hello(t, c)); h.Err == nil || h.Err.Hint != want {
+			t.Errorf("%q: %v", base, h.Err)
+		}
 	}
 }

@@ -70,14 +70,18 @@ func (a *account) region(ctx context.Context) (string, error) {
 }
 
 func (a *account) setup(err error) error {
-	where := "AWS_REGION"
-	if a.opts.Name != "" {
-		where = "providers." + a.opts.Name + ".region or " + where
-	}
 	return &provider.Error{
-		Failure: delivery.Failure{Kind: delivery.FailAuth}, Err: err,
-		Hint: "set " + where + ", for example to us-east-1",
+		Failure: delivery.Failure{Kind: delivery.FailAuth}, Err: err, Local: true,
+		Hint: "set " + regionPlaces(a.opts.Name) + ", for example to us-east-1",
 	}
+}
+
+// regionPlaces says where the region is set.
+func regionPlaces(name string) string {
+	if name == "" {
+		return "AWS_REGION"
+	}
+	return "providers." + name + ".region or AWS_REGION"
 }
 
 // stated is the region as far as it is known without reading files: a request

@@ -41,6 +41,7 @@ func (a *account) sign(ctx context.Context, r *http.Request, body provider.Body)
 			Failure: delivery.Failure{Kind: delivery.FailSchema},
 			Hint:    "a stored file is gone or damaged; tote store verify finds which",
 			Err:     fmt.Errorf("build request: %w", err),
+			Local:   true,
 		}
 	}
 	if err := a.signer.SignHTTP(ctx, keys, r, hash, service, region, a.opts.Now()); err != nil {
