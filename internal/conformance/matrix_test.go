@@ -1,6 +1,7 @@
 package conformance_test
 
 import (
+	"io"
 	"reflect"
 	"slices"
 	"testing"
@@ -199,6 +200,13 @@ func post(t *testing.T, st *station, r provider.Request) wire {
 	if err != nil {
 		t.Fatalf("encode: %v", err)
 	}
+	key := ""
+	if st.known != nil {
+		key = spelling(t, body)
+		if w, ok := st.known[key]; ok {
+			return w
+		}
+	}
 	ended := false
 	for e, err := range st.p.Stream(t.Context(), body) {
 		if err != nil {
@@ -218,7 +226,22 @@ func post(t *testing.T, st *station, r provider.Request) wire {
 	if st.runner == "" && int64(len(w.body)) != body.Len() {
 		t.Errorf("%d bytes reached the server, the body has %d", len(w.body), body.Len())
 	}
+	if st.known != nil {
+		st.known[key] = w
+	}
 	return w
+}
+
+// spelling is a body as a whole.
+func spelling(t *testing.T, body provider.Body) string {
+	t.Helper()
+	rc := body.Open()
+	defer func() { _ = rc.Close() }() // it was only read
+	data, err := io.ReadAll(rc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 // seen collects what the matrix came across on one path.
