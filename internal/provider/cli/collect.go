@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -26,6 +27,9 @@ type collector struct {
 	ended  bool
 	finish *provider.Finish
 	failed *failure
+	// strays are the newest lines that are words and not events: what the
+	// program says before it is up, such as that nobody is signed in.
+	strays []string
 	// last is the newest error that the program has not ended with.
 	last string
 	// folder is part of the path of every staged file, "" for none.
@@ -121,6 +125,25 @@ func (c *collector) usage(u content.Usage, raw []byte) error {
 		return nil
 	}
 	return c.send(provider.UsageReport{Usage: u, Raw: append([]byte(nil), raw...)})
+}
+
+// The most that is kept of words between events: lines, and bytes of each.
+const (
+	maxStrays = 3
+	maxStray  = 4 << 10
+)
+
+// stray keeps a line that is no event. One that looks like a cut event may hold
+// the conversation and is left out.
+func (c *collector) stray(line []byte) {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || line[0] == '{' {
+		return
+	}
+	if len(c.strays) == maxStrays {
+		c.strays = slices.Delete(c.strays, 0, 1)
+	}
+	c.strays = append(c.strays, strings.ToValidUTF8(string(line[:min(len(line), maxStray)]), "\uFFFD"))
 }
 
 // losses are words with which the programs say that they left a medium out: claude

@@ -138,6 +138,35 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// Words that stand where events are expected are told, and tell what is wrong.
+func TestPlainWords(t *testing.T) {
+	payload := strings.Repeat("QUJD", 100)
+	for _, tt := range []struct {
+		runner string
+		b      clitest.Behaviour
+		kind   delivery.FailureKind
+		want   string // the whole text
+		hint   string
+	}{
+		{cli.Claude, clitest.Prints(1, "", "Invalid API key · Please run /login"), delivery.FailAuth, "auth: Invalid API key · Please run /login: the program ended with exit code 1", "/login"},
+		{cli.Claude, clitest.Prints(0, "", "Invalid API key · Please run /login"), delivery.FailAuth, "auth: Invalid API key · Please run /login", "/login"},
+		{cli.Claude, clitest.Prints(1, "(node:1) noise", "Not logged in · Please run /login\n"), delivery.FailAuth, "auth: Not logged in · Please run /login: the program ended with exit code 1", "/login"},
+		{cli.Claude, clitest.Prints(1, "Not logged in · Please run /login", "Execution error"), delivery.FailAuth, "auth: Not logged in · Please run /login: the program ended with exit code 1", "/login"},
+		{cli.Claude, clitest.Prints(1, "", "Credit balance is too low"), delivery.FailBilling, "billing: Credit balance is too low: the program ended with exit code 1", ""},
+		{cli.Claude, clitest.Prints(1, "", `API Error: 401 {"error":{"message":"bad key"}}`), delivery.FailAuth, "auth (HTTP 401): bad key: the program ended with exit code 1", "/login"},
+		{cli.Codex, clitest.Prints(1, "noise", "first\nsecond\nthird\nfourth"), delivery.FailServer, "second third fourth; noise: the program ended with exit code 1", "by hand"},
+		{cli.Gemini, clitest.Prints(1, "", `{"type":"message","content":"a cut ev`+"\nbroken \x1b[31mred\x1b[0m "+payload+" end"), delivery.FailServer, "broken red … end: the program ended with exit code 1", "by hand"},
+		{cli.Codex, clitest.Prints(1, "", ""), delivery.FailServer, "the program ended with exit code 1", "by hand"},
+		{cli.Codex, clitest.Prints(0, "", "Hello there"), delivery.FailStream, "stream: the program ended without a result: Hello there", ""},
+	} {
+		r := newRig(t, tt.runner, tt.b)
+		h := r.ask(t, request(t, tt.runner))
+		if h.err == nil || h.err.Failure.Kind != tt.kind || h.err.Error() != tt.want || !strings.Contains(h.err.Hint, tt.hint) {
+			t.Errorf("%s: %v (%s)\nwant %s", tt.b, h.err, h.err.Hint, tt.want)
+		}
+	}
+}
+
 func TestTurnLimits(t *testing.T) {
 	r := newRig(t, cli.Gemini, clitest.Exit(53, "Reached max session turns"))
 	if h := r.ask(t, request(t, cli.Gemini)); h.err != nil || h.finish == nil || h.finish.Stop != content.StopMaxSteps {

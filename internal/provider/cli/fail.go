@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,7 +21,7 @@ func (r *Runner) outcome(c *collector, p *process) (provider.Finish, error) {
 	if fault := p.feedErr.Load(); fault != nil {
 		return provider.Finish{}, &provider.Error{
 			Failure: delivery.Failure{Kind: delivery.FailSchema}, Err: fmt.Errorf("write the prompt: %w", *fault),
-			Hint: "a stored file is gone or damaged; tote store verify finds which",
+			Hint: "a stored file is gone or damaged; tote store verify finds which", Local: true,
 		}
 	}
 	diag := p.words.String()
@@ -36,19 +37,30 @@ func (r *Runner) outcome(c *collector, p *process) (provider.Finish, error) {
 	if f, ok := r.stopCode(code); ok {
 		return f, nil
 	}
+	said := []string{lastWords(strings.Join(c.strays, "\n")), lastWords(diag), c.last}
 	switch {
 	case code == 0 && r.spec.runner == Custom && c.said:
 		return plainEnd(), nil
 	case code != 0:
-		return provider.Finish{}, r.exitError(code, firstOf(lastWords(diag), c.last))
-	case c.lines == 0:
-		return provider.Finish{}, provider.Unreadable("the output of " + r.spec.runner + " holds nothing that can be read" + quoted(lastWords(diag)))
+		return provider.Finish{}, r.exitError(code, said...)
 	}
-	return provider.Finish{}, provider.BrokenOff("the program ended without a result" + quoted(firstOf(c.last, lastWords(diag))))
+	if e := r.telling(said...); e != nil && settled(e.Failure.Kind) {
+		return provider.Finish{}, e
+	}
+	if c.lines == 0 {
+		return provider.Finish{}, provider.Unreadable("the output of " + r.spec.runner + " holds nothing that can be read" + quoted(firstOf(said...)))
+	}
+	return provider.Finish{}, provider.BrokenOff("the program ended without a result" + quoted(firstOf(c.last, firstOf(said...))))
+}
+
+// settled are the failures that words alone tell surely, also where the program
+// ended as if all was well.
+func settled(k delivery.FailureKind) bool {
+	return k == delivery.FailAuth || k == delivery.FailBilling || k == delivery.FailRateLimit
 }
 
 func quoted(words string) string {
-	if words = oneLine(words); words == "" {
+	if words = provider.CleanMessage(words); words == "" {
 		return ""
 	}
 	return ": " + words
@@ -87,9 +99,28 @@ func (r *Runner) turnError(f failure, code int) *provider.Error {
 	return e
 }
 
-// exitError is the error of a program that went without a result.
-func (r *Runner) exitError(code int, words string) *provider.Error {
-	e := r.rejected(0, words)
+// telling is the error that the first words stand for which tell of more than
+// trouble of the program's own, nil for none.
+func (r *Runner) telling(said ...string) *provider.Error {
+	for _, words := range said {
+		if words == "" {
+			continue
+		}
+		if e := r.rejected(0, words); e.Failure.Kind != delivery.FailServer || e.Failure.Status != 0 {
+			return e
+		}
+	}
+	return nil
+}
+
+// exitError is the error of a program that went without a result. What it said
+// stands in several places.
+func (r *Runner) exitError(code int, said ...string) *provider.Error {
+	e := r.telling(said...)
+	if e == nil {
+		// No server has failed, so the kind's word is no help.
+		e = &provider.Error{Failure: delivery.Failure{Kind: delivery.FailServer}, Message: provider.CleanMessage(joined(said)), Local: true}
+	}
 	if code < 0 {
 		e.Failure.Kind = delivery.FailStream
 		e.Err = errors.New("the program was ended by a signal")
@@ -98,6 +129,17 @@ func (r *Runner) exitError(code int, words string) *provider.Error {
 	}
 	r.byCode(e, code)
 	return e
+}
+
+// joined is all words that are there, each once.
+func joined(said []string) string {
+	var kept []string
+	for _, words := range said {
+		if words != "" && !slices.Contains(kept, words) {
+			kept = append(kept, words)
+		}
+	}
+	return strings.Join(kept, "; ")
 }
 
 // byCode lets the codes of gemini stand over its words.
@@ -199,7 +241,7 @@ func (r *Runner) polish(err error) *provider.Error {
 	case delivery.FailAuth:
 		out.Hint = r.spec.login
 	case delivery.FailTooLarge, delivery.FailUpload:
-		out.Hint = "send fewer or smaller attachments"
+		out.Hint = "the request is too large for this agent: send less text, or fewer or smaller attachments"
 	case delivery.FailOverflow:
 		out.Hint = "start a new session, or attach less"
 	case delivery.FailRateLimit:

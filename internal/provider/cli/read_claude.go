@@ -20,6 +20,7 @@ type claudeReader struct {
 func (r *claudeReader) line(line []byte) error {
 	o, ok := parse(line)
 	if !ok {
+		r.stray(line)
 		return nil
 	}
 	r.lines++

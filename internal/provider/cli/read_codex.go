@@ -21,6 +21,7 @@ type codexReader struct {
 func (r *codexReader) line(line []byte) error {
 	o, ok := parse(line)
 	if !ok {
+		r.stray(line)
 		return nil
 	}
 	r.lines++

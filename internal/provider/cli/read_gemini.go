@@ -12,6 +12,7 @@ type geminiReader struct{ *collector }
 func (r *geminiReader) line(line []byte) error {
 	o, ok := parse(line)
 	if !ok {
+		r.stray(line)
 		return nil
 	}
 	r.lines++

@@ -196,6 +196,15 @@ func (r *Runner) Missing(ctx context.Context) string {
 	return err.Error()
 }
 
+// obtain says how the program comes to be there. A command of the user's own may
+// name another one.
+func (r *Runner) obtain() string {
+	if r.spec.runner == Custom || len(r.o.Command) == 0 {
+		return r.spec.install
+	}
+	return "check the command of the runner, or " + r.spec.install
+}
+
 // find looks for the program.
 func (r *Runner) find(ctx context.Context) (string, error) {
 	if ctx.Err() != nil {
@@ -207,7 +216,7 @@ func (r *Runner) find(ctx context.Context) (string, error) {
 		return path, nil
 	}
 	return "", &provider.Error{
-		Failure: delivery.Failure{Kind: delivery.FailNetwork}, Hint: r.spec.install,
+		Failure: delivery.Failure{Kind: delivery.FailNetwork}, Hint: r.obtain(), Local: true,
 		Err: fmt.Errorf("find the program of the runner %s: %w", r.spec.runner, err),
 	}
 }
