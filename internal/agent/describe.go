@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"tote/internal/content"
@@ -36,14 +37,8 @@ func (t *turn) describe(ctx context.Context, plan delivery.Plan) (again bool, er
 		return false, err
 	}
 	t.adopt(m)
-	asked := map[content.Kind]bool{}
-	for _, m := range t.conversation[t.opened:] {
-		for _, b := range m.Blocks() {
-			asked[b.Kind()] = true
-		}
-	}
 	for _, k := range mediaKinds {
-		if !asked[k] {
+		if !t.holds(k) {
 			continue
 		}
 		was, is := capability(&before, k), capability(&m.Profile, k)
@@ -122,6 +117,16 @@ func (t *turn) unproven(plan delivery.Plan) bool {
 		}
 		if a, _ := content.AttachmentOf(o.Block()); c.Answer == delivery.Unknown && a.Fault == content.FaultNone && current[o.Handle] {
 			return true // what has a fault is held back whatever the model takes
+		}
+	}
+	return false
+}
+
+// holds reports whether a block of the current turn is of a kind.
+func (t *turn) holds(k content.Kind) bool {
+	for _, m := range t.conversation[t.opened:] {
+		if slices.ContainsFunc(m.Blocks(), func(b content.Block) bool { return b.Kind() == k }) {
+			return true
 		}
 	}
 	return false

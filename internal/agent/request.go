@@ -60,18 +60,9 @@ func (t *turn) ask(ctx context.Context) (*answer, error) {
 	step := delivery.StepPlain
 	var ready settled
 	for {
-		if step != delivery.StepReplay && step != delivery.StepResend {
-			if ready, err = t.ready(ctx, r); err != nil {
-				return nil, err
-			}
+		if ready, err = t.again(ctx, r, ready, step); err != nil {
+			return nil, err
 		}
-		if step == delivery.StepEvict && ready.body.Len() >= r.size {
-			return nil, r.first // nothing was left to give way: never the same again
-		}
-		if step == delivery.StepEvict {
-			t.notice(delivery.SeverityWarning, "the backend did not take a request of that size", "trying again with less"+r.said)
-		}
-		r.size = ready.body.Len()
 		got, failure := t.try(ctx, r, ready, step)
 		if failure == nil {
 			return got, t.answered(ctx, r, ready, got)
@@ -94,6 +85,25 @@ func (t *turn) ask(ctx context.Context) (*answer, error) {
 		}
 		t.void(r, got, failure)
 	}
+}
+
+// again prepares the next sending: the same bytes, or what is decided anew.
+func (t *turn) again(ctx context.Context, r *request, ready settled, step delivery.Step) (settled, error) {
+	if step == delivery.StepReplay || step == delivery.StepResend {
+		return ready, nil
+	}
+	ready, err := t.ready(ctx, r)
+	if err != nil {
+		return ready, err
+	}
+	if step == delivery.StepEvict {
+		if ready.body.Len() >= r.size {
+			return ready, r.first // nothing was left to give way: never the same again
+		}
+		t.notice(delivery.SeverityWarning, "the backend did not take a request of that size", "trying again with less"+r.said)
+	}
+	r.size = ready.body.Len()
+	return ready, nil
 }
 
 // worst is the error that the user is shown: the first, unless they stopped it.

@@ -34,23 +34,13 @@ func (t *turn) run(ctx context.Context) (content.StopReason, error) {
 		limit = DefaultMaxSteps
 	}
 	for t.steps = 1; t.steps <= limit; t.steps++ {
-		a, err := t.ask(ctx)
-		if err != nil && a != nil {
-			a.finished = false // its calls will not be run
-		}
-		if a != nil {
-			if kerr := t.keepAnswer(ctx, a); kerr != nil {
-				return content.StopFailed, kerr
-			}
-		}
+		a, err := t.answer(ctx)
 		if err != nil {
 			return content.StopFailed, err
 		}
 		calls := a.calls()
 		if len(calls) == 0 {
-			if a.stop == content.StopEndTurn && strings.TrimSpace(a.text()) == "" {
-				t.notice(delivery.SeverityWarning, "the model answered nothing", "ask again, or choose another model")
-			}
+			t.ended(a)
 			return a.stop, nil
 		}
 		results := t.runTools(ctx, calls)
@@ -63,6 +53,28 @@ func (t *turn) run(ctx context.Context) (content.StopReason, error) {
 	}
 	t.notice(delivery.SeverityWarning, fmt.Sprintf("stopped after %d requests in one turn", limit), "ask it to go on, or raise limits.max_steps")
 	return content.StopMaxSteps, nil
+}
+
+// answer asks once and records what came of it, also with an error.
+func (t *turn) answer(ctx context.Context) (*answer, error) {
+	a, err := t.ask(ctx)
+	if a == nil {
+		return nil, err
+	}
+	if err != nil {
+		a.finished = false // its calls will not be run
+	}
+	if kerr := t.keepAnswer(ctx, a); kerr != nil {
+		return nil, kerr
+	}
+	return a, err
+}
+
+// ended says what is odd about the answer that ends a turn.
+func (t *turn) ended(a *answer) {
+	if a.stop == content.StopEndTurn && strings.TrimSpace(a.text()) == "" {
+		t.notice(delivery.SeverityWarning, "the model answered nothing", "ask again, or choose another model")
+	}
 }
 
 // keepAnswer records what the model said, also when the turn was cancelled.

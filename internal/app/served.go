@@ -53,17 +53,25 @@ func (w *Workspace) Catalogue(ctx context.Context, name string) ([]Choice, error
 	return out, nil
 }
 
-// lists say where servers list their models, by protocol.
-var lists = map[config.Kind]string{
-	config.KindOpenAIChat: "models", config.KindOpenAIResponses: "models", config.KindAnthropic: "v1/models",
-	config.KindOllama: "api/tags", config.KindGemini: "models",
+// listOf is where servers of a protocol list their models, "" for nowhere.
+func listOf(k config.Kind) string {
+	switch k {
+	case config.KindOpenAIChat, config.KindOpenAIResponses, config.KindGemini:
+		return "models"
+	case config.KindAnthropic:
+		return "v1/models"
+	case config.KindOllama:
+		return "api/tags"
+	case config.KindBedrockConverse, config.KindOffline:
+	}
+	return ""
 }
 
 // served are the models that a server says it serves, sorted; nil where the
 // protocol has no such list.
 func (w *Workspace) served(ctx context.Context, p config.Provider) ([]string, error) {
-	path, ok := lists[p.Kind]
-	if !ok {
+	path := listOf(p.Kind)
+	if path == "" {
 		return nil, nil
 	}
 	o, err := w.app.reach(p, profile.WireOf(string(p.Kind), p.BaseURL, ""))

@@ -176,6 +176,8 @@ func FuzzNext(f *testing.F) {
 				return
 			case delivery.ActReplay:
 				step = delivery.StepReplay
+			case delivery.ActResend:
+				step = delivery.StepResend
 			case delivery.ActStripNew:
 				step, media, fresh = delivery.StepStripNew, media-fresh, 0
 			case delivery.ActStripAll:
@@ -211,6 +213,10 @@ func checkAction(t *testing.T, tried []delivery.Attempt, action delivery.Action)
 	case delivery.ActReplay:
 		if kind != delivery.FailDropped || drops >= delivery.MaxDropped {
 			t.Errorf("%v is replayed", tried)
+		}
+	case delivery.ActResend:
+		if kind != delivery.FailUpload || steps[delivery.StepResend] > 0 {
+			t.Errorf("%v is sent again", tried)
 		}
 	case delivery.ActStripNew, delivery.ActStripAll:
 		if kind != delivery.FailRefused || last.Media == 0 || steps[delivery.StepStripAll] > 0 || action == delivery.ActStripNew && (last.Fresh == 0 || steps[delivery.StepStripNew] > 0) {

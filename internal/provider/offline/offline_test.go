@@ -80,7 +80,7 @@ func read(ctx context.Context, tb testing.TB, p provider.Provider, body provider
 			a.usage = ev.Usage
 		case provider.Finish:
 			a.stop = ev.Stop
-		case provider.ThoughtDelta, provider.Thought, provider.Retry:
+		case provider.ThoughtDelta, provider.Thought, provider.Retry, provider.Remark:
 		}
 	}
 	return a
