@@ -23,12 +23,7 @@ func (t *turn) saveLessons(ctx context.Context, r *request, ready settled, got *
 	if err := t.saveVerdicts(ctx, append(t.proven(ready), t.verdicts(r)...)); err != nil {
 		return err
 	}
-	limits := r.limits()
-	if n := ready.body.Len(); n > smallestLimit && n > t.facts.Answered+t.facts.Answered/4 {
-		t.facts.Answered = n
-		limits = append(limits, limit{delivery.LimitAnswered, n})
-	}
-	for _, l := range limits {
+	for _, l := range r.limits() {
 		if err := t.s.a.o.Endpoints.SaveLimit(ctx, endpoint, l.name, l.value); err != nil {
 			return err
 		}

@@ -263,7 +263,7 @@ func (t *turn) recover(ctx context.Context, r *request, ready settled, action de
 			}
 			return delivery.StepEvict, nil
 		}
-		t.facts.MaxRequest = r.smaller(ready.body.Len(), t.facts.Answered, e.Failure)
+		t.facts.MaxRequest = r.smaller(ready.body.Len(), e.Failure)
 		return delivery.StepEvict, nil
 	case delivery.ActFail, delivery.ActAccept:
 	}
@@ -271,22 +271,13 @@ func (t *turn) recover(ctx context.Context, r *request, ready settled, action de
 }
 
 // smaller is the size to which a body of n bytes that did not get through is to be
-// cut. It becomes the limit to remember, except where only the connection broke
-// although more than that was answered before.
-func (r *request) smaller(n, answered int64, f delivery.Failure) int64 {
-	half := min(smallBody, n/2)
-	r.limit, r.doubtedLimit = half, f.Kind == delivery.FailUpload
+// cut. It is the limit to remember.
+func (r *request) smaller(n int64, f delivery.Failure) int64 {
+	r.limit, r.doubtedLimit = min(smallBody, n/2), f.Kind == delivery.FailUpload
 	if named := f.Learned.MaxRequest; named > 0 && named < n {
 		r.limit, r.doubtedLimit = named, false
-		return named
 	}
-	if r.doubtedLimit && answered > half {
-		r.limit = 0
-		if answered < n {
-			r.limit = answered
-		}
-	}
-	return max(half, r.limit)
+	return r.limit
 }
 
 // void withdraws what a failed attempt has said.

@@ -89,13 +89,17 @@ func TestBodyTooLarge(t *testing.T) {
 					return true
 				})
 				f := p.prompt(s, prose("and now?"))
-				if n := voided(f); n != 1 || len(told(f, "did not take a request of that size")) != 1 {
+				want, kept := 1, delivery.LimitRequest
+				if name == "reset" || name == "broken pipe" { // once more as it was: the way may have been to blame
+					want, kept = 2, delivery.LimitDoubted
+				}
+				if n := voided(f); n != want || len(told(f, "did not take a request of that size")) != 1 {
 					t.Errorf("%d attempts were withdrawn, %q", n, f.Notices())
 				}
 				if l := r.last(t, model); !l.holds(newest) || len(l.media) >= 6 {
 					t.Errorf("%d pictures are left, and the newest must be among them", len(l.media))
 				}
-				limit := p.learned(model).Limits[delivery.LimitRequest]
+				limit := p.learned(model).Limits[kept]
 				if limit <= 0 || limit > mostBytes {
 					t.Errorf("learned a limit of %d", limit)
 				}
@@ -138,7 +142,7 @@ func TestPromptTooLarge(t *testing.T) {
 			}
 			s := p.with(model)
 			f := p.prompt(s, list...)
-			if n := voided(f); n != 1 || len(told(f, "did not take a request of that size")) != 1 {
+			if n := voided(f); n != 2 || len(told(f, "did not take a request of that size")) != 1 {
 				t.Errorf("%d attempts were withdrawn, %q", n, f.Notices())
 			}
 			sent := len(r.last(t, model).media)

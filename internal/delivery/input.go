@@ -76,9 +76,6 @@ type Facts struct {
 	Overhead int64
 	// MaxRequest is a learned limit on the body, 0 for none.
 	MaxRequest int64
-	// Answered is the largest body that the endpoint has answered, 0 where
-	// that is not known. It bounds nothing.
-	Answered int64
 	// MaxBytes and MaxEdge are learned limits on one picture, 0 for none.
 	MaxBytes int64
 	MaxEdge  int

@@ -80,9 +80,8 @@ const (
 	LimitCount   = "max_count"   // pictures in a request
 	LimitContext = "context"     // tokens of the context window
 	// LimitDoubted is as LimitRequest, of a size at which only the connection
-	// broke. LimitAnswered is the largest body that was answered.
-	LimitDoubted  = "doubted_request"
-	LimitAnswered = "answered_request"
+	// broke.
+	LimitDoubted = "doubted_request"
 )
 
 // Failure is how one sending went wrong.

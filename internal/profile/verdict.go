@@ -104,7 +104,7 @@ func Facts(verdicts []Verdict, limits map[string]int64, now time.Time) delivery.
 		delete(f.Proven, d)
 	}
 	f.MaxRequest = least(max(limits[delivery.LimitRequest], 0), max(limits[delivery.LimitDoubted], 0))
-	f.Answered, f.MaxBytes = max(limits[delivery.LimitAnswered], 0), max(limits[delivery.LimitBytes], 0)
+	f.MaxBytes = max(limits[delivery.LimitBytes], 0)
 	f.MaxEdge, f.MaxCount = small(limits[delivery.LimitEdge]), small(limits[delivery.LimitCount])
 	if c := small(limits[delivery.LimitContext]); c >= smallestContext {
 		f.Context = c

@@ -26,7 +26,6 @@ func (d *Disk) Facts(_ context.Context, endpoint string) (delivery.Facts, error)
 	}
 	l := d.limits[endpoint]
 	f.Context = int(l[delivery.LimitContext])
-	f.Answered = l[delivery.LimitAnswered]
 	f.MaxRequest = l[delivery.LimitRequest]
 	if n := l[delivery.LimitDoubted]; n > 0 && (f.MaxRequest == 0 || n < f.MaxRequest) {
 		f.MaxRequest = n
