@@ -132,9 +132,13 @@ func Expect(tb testing.TB, found []Difference, right ...Exception) {
 const stranger = "tote_stranger"
 
 // Blind lists the objects of a request in which a member that no SDK knows would
-// not be found, each as the number of the object's place in free. Respell is how
-// the SDK spells what it read; an error means that it refused. Free are the
-// places, without the numbers of list elements, below which a vendor takes
+// not be found: it puts one into each of them in turn and looks for it. So it tells
+// whether a comparison without differences means anything. An SDK keeps what it does
+// not know where it has no type for the object around it, which is a difference of
+// its own: that object is in no form of the vendor's.
+//
+// Respell is how the SDK spells what it read; an error means that it refused. Free
+// are the places, without the numbers of list elements, below which a vendor takes
 // whatever there is: arguments, schemas.
 func Blind(tb testing.TB, body []byte, respell func([]byte) ([]byte, error), free ...string) []string {
 	tb.Helper()

@@ -1,6 +1,7 @@
 package anthropic_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -133,9 +134,7 @@ type script struct {
 func (s *script) add(event any, more map[string]any) {
 	s.t.Helper()
 	tree := s.lean(event)
-	for k, v := range more {
-		tree[k] = v
-	}
+	maps.Copy(tree, more)
 	name, ok := tree["type"].(string)
 	if !ok {
 		s.t.Fatalf("%T has no type", event)

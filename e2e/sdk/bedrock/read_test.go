@@ -234,9 +234,10 @@ func heard(t *testing.T, events <-chan types.ConverseStreamOutput, total bool) s
 	return a
 }
 
-// stops are what the stop reasons come to.
+// stops are what the stop reasons come to, behind some text.
 var stops = map[types.StopReason]content.StopReason{
 	types.StopReasonEndTurn: content.StopEndTurn, types.StopReasonToolUse: content.StopEndTurn, types.StopReasonStopSequence: content.StopEndTurn,
+	types.StopReasonMalformedModelOutput: content.StopEndTurn, types.StopReasonMalformedToolUse: content.StopEndTurn,
 	types.StopReasonMaxTokens: content.StopMaxTokens, types.StopReasonModelContextWindowExceeded: content.StopMaxTokens,
 	types.StopReasonGuardrailIntervened: content.StopRefusal, types.StopReasonContentFiltered: content.StopRefusal,
 }

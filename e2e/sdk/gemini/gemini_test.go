@@ -202,16 +202,8 @@ func (s *streamed) add(t *testing.T, r *genai.GenerateContentResponse) {
 		}
 	}
 	for _, c := range r.Candidates {
-		switch c.FinishReason {
-		case "", genai.FinishReasonUnspecified:
-		case genai.FinishReasonStop:
-			s.Stop = content.StopEndTurn
-		case genai.FinishReasonMaxTokens:
-			s.Stop = content.StopMaxTokens
-		case genai.FinishReasonSafety, genai.FinishReasonRecitation, genai.FinishReasonProhibitedContent:
-			s.Stop = content.StopRefusal
-		default:
-			t.Errorf("no rule for %s", c.FinishReason)
+		if stop := stopOf(c.FinishReason); stop != content.StopNone {
+			s.Stop = stop
 		}
 		if c.Content == nil {
 			continue
@@ -227,6 +219,23 @@ func (s *streamed) add(t *testing.T, r *genai.GenerateContentResponse) {
 			}
 		}
 	}
+}
+
+// stopOf is what a finish reason comes to, StopNone where it is no end.
+func stopOf(r genai.FinishReason) content.StopReason {
+	switch r {
+	case genai.FinishReasonStop, genai.FinishReasonLanguage, genai.FinishReasonOther, genai.FinishReasonNoImage, genai.FinishReasonImageOther:
+		return content.StopEndTurn
+	case genai.FinishReasonMaxTokens:
+		return content.StopMaxTokens
+	case genai.FinishReasonSafety, genai.FinishReasonRecitation, genai.FinishReasonBlocklist, genai.FinishReasonProhibitedContent,
+		genai.FinishReasonSPII, genai.FinishReasonImageSafety, genai.FinishReasonImageProhibitedContent, genai.FinishReasonImageRecitation:
+		return content.StopRefusal
+	case genai.FinishReasonMalformedFunctionCall, genai.FinishReasonUnexpectedToolCall, genai.FinishReasonTooManyToolCalls:
+		return content.StopFailed
+	case genai.FinishReasonUnspecified, genai.FinishReasonContinuation:
+	}
+	return content.StopNone
 }
 
 // arguments are those of a call; the SDK has nil for none.
@@ -343,10 +352,38 @@ func check(t *testing.T, s *sdk.Stage, data []byte, inside, outside string) {
 
 // TestEnds has both read the ends that are not the usual one.
 func TestEnds(t *testing.T) {
-	for _, end := range []genai.FinishReason{genai.FinishReasonMaxTokens, genai.FinishReasonSafety, genai.FinishReasonRecitation, genai.FinishReasonProhibitedContent} {
+	const model = "gemini-3-pro-preview"
+	for _, end := range []genai.FinishReason{
+		genai.FinishReasonLanguage, genai.FinishReasonOther, genai.FinishReasonNoImage, genai.FinishReasonImageOther, genai.FinishReasonMaxTokens,
+		genai.FinishReasonSafety, genai.FinishReasonRecitation, genai.FinishReasonBlocklist, genai.FinishReasonProhibitedContent,
+		genai.FinishReasonSPII, genai.FinishReasonImageSafety, genai.FinishReasonImageProhibitedContent, genai.FinishReasonImageRecitation,
+	} {
 		t.Run(string(end), func(t *testing.T) {
-			s := sdk.NewStage(t, sdk.Vendor{Kind: totegemini.Path, Base: studio.base, Model: "gemini-3-pro-preview"})
-			ask(t, studio, s, provider.EffortDefault, "gemini-3-pro-preview", chunks(t, end, &genai.Part{Text: "and so"}))
+			s := sdk.NewStage(t, sdk.Vendor{Kind: totegemini.Path, Base: studio.base, Model: model})
+			ask(t, studio, s, provider.EffortDefault, model, chunks(t, end, &genai.Part{Text: "and so"}))
+		})
+	}
+}
+
+// TestFailures: a call that the backend could not read reaches no tool, so such an
+// answer is an error.
+func TestFailures(t *testing.T) {
+	const model = "gemini-3-pro-preview"
+	for _, end := range []genai.FinishReason{
+		genai.FinishReasonMalformedFunctionCall, genai.FinishReasonUnexpectedToolCall, genai.FinishReasonTooManyToolCalls,
+	} {
+		t.Run(string(end), func(t *testing.T) {
+			s := sdk.NewStage(t, sdk.Vendor{Kind: totegemini.Path, Base: studio.base, Model: model})
+			w := sdk.NewWire(t, "text/event-stream", chunks(t, end, &genai.Part{Text: "and so"}))
+			p := newGemini(s, provider.Options{BaseURL: studio.base, Transport: w}, model)
+			body, _ := sdk.Body(t, p, s.Request(t, provider.EffortDefault))
+			var failure error
+			for _, err := range p.Stream(t.Context(), body) {
+				failure = err
+			}
+			if failure == nil || !strings.Contains(failure.Error(), string(end)) {
+				t.Errorf("it ends with %v", failure)
+			}
 		})
 	}
 }

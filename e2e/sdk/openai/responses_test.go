@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -146,9 +147,7 @@ func (s *script) add(event any, more map[string]any) {
 	if !ok {
 		s.t.Fatalf("%T is no object", event)
 	}
-	for k, v := range more {
-		tree[k] = v
-	}
+	maps.Copy(tree, more)
 	tree["sequence_number"] = len(s.events)
 	name, ok := tree["type"].(string)
 	if !ok {
