@@ -106,9 +106,13 @@ e2e: build
 
 # Holds the requests and answers of every wire against the vendors' own SDKs, in a
 # module of its own.
+# What is only compared need not be fast, so the SDKs are compiled without
+# optimisation, which halves the time.
+QUICK := -N -l -dwarf=false
 .PHONY: sdk
 sdk:
-	cd e2e/sdk && $(GO) test ./...
+	cd e2e/sdk && GOGC=400 $(GO) test -vet=off -ldflags='-s -w' -gcflags='github.com/...=$(QUICK)' \
+		-gcflags='google.golang.org/...=$(QUICK)' -gcflags='cloud.google.com/...=$(QUICK)' ./...
 
 # Rebuilds the model catalogue from its pinned source and prints what changed.
 .PHONY: catalogue

@@ -103,7 +103,7 @@ func (c *collector) event(ev provider.ServerEvent) error {
 	if e.Type == "" {
 		e.Type = ev.Name
 	}
-	if e.Type == "error" || ev.Name == "error" || present(e.Error) {
+	if e.Type == "error" || ev.Name == "error" || provider.Present(e.Error) {
 		return c.failed(provider.Rejection(200, ev.Data))
 	}
 	switch e.Type {
@@ -160,7 +160,7 @@ func (c *collector) whole(r io.Reader) error {
 	if !json.Valid(data) || !parse(data, &m) {
 		return provider.Unreadable("the answer is no JSON object")
 	}
-	if m.Type == "error" || present(m.Error) || m.Type != "message" && m.Content == nil {
+	if m.Type == "error" || provider.Present(m.Error) || m.Type != "message" && m.Content == nil {
 		return provider.Rejection(200, data)
 	}
 	c.begun, c.id = true, m.ID

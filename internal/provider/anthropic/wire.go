@@ -1,13 +1,11 @@
 package anthropic
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"strconv"
-	"strings"
 
 	"tote/internal/content"
+	"tote/internal/provider"
 )
 
 // event is one event of a stream.
@@ -71,38 +69,20 @@ func parse(raw []byte, to any) bool {
 	return ok && typed.Field != ""
 }
 
-// present reports whether a raw field holds a value.
-func present(raw json.RawMessage) bool {
-	return len(raw) > 0 && !bytes.Equal(raw, []byte("null"))
-}
-
-// number is a count that may be missing, null, or no number at all.
-type number struct{ content.Count }
-
-// UnmarshalJSON implements [json.Unmarshaler]. It never fails: what is no count
-// is unknown.
-func (n *number) UnmarshalJSON(b []byte) error {
-	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
-	if err == nil && f >= 0 && f < 1e15 {
-		n.Count = content.Reported(int64(f))
-	}
-	return nil
-}
-
 // totals are the usage so far: each count is the last one that was reported.
 type totals struct{ fields map[string]json.RawMessage }
 
 // add replaces what raw reports. What it does not, or gives as null, stays.
 func (t *totals) add(raw json.RawMessage) {
 	var more map[string]json.RawMessage
-	if !present(raw) || json.Unmarshal(raw, &more) != nil {
+	if !provider.Present(raw) || json.Unmarshal(raw, &more) != nil {
 		return
 	}
 	if t.fields == nil {
 		t.fields = map[string]json.RawMessage{}
 	}
 	for k, v := range more {
-		if _, known := t.fields[k]; present(v) || !known {
+		if _, known := t.fields[k]; provider.Present(v) || !known {
 			t.fields[k] = v
 		}
 	}
@@ -124,12 +104,12 @@ func (t *totals) raw() []byte {
 // into it beside input_tokens; Input is all of it.
 func parseUsage(raw []byte) content.Usage {
 	var u struct {
-		Input      number `json:"input_tokens"`
-		Output     number `json:"output_tokens"`
-		CacheRead  number `json:"cache_read_input_tokens"`
-		CacheWrite number `json:"cache_creation_input_tokens"`
+		Input      provider.Number `json:"input_tokens"`
+		Output     provider.Number `json:"output_tokens"`
+		CacheRead  provider.Number `json:"cache_read_input_tokens"`
+		CacheWrite provider.Number `json:"cache_creation_input_tokens"`
 		OutputMore struct {
-			Thinking number `json:"thinking_tokens"`
+			Thinking provider.Number `json:"thinking_tokens"`
 		} `json:"output_tokens_details"`
 	}
 	if !parse(raw, &u) {

@@ -2,7 +2,6 @@ package bedrock
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -162,18 +161,8 @@ func (e *encoder) ToolCall(c content.ToolCall) (piece, error) {
 	s.String(e.ids.call(c.ID))
 	s.Raw(`,"name":`)
 	s.String(name)
-	s.Raw(`,"input":` + object(c.Arguments) + `}}`)
+	s.Raw(`,"input":` + provider.Arguments(c.Arguments) + `}}`)
 	return piece{form: formCall, segments: s.Segments()}, nil
-}
-
-// object is what the service takes for arguments: an object. A model's own
-// broken JSON becomes an empty one; the call's result says what was wrong.
-func object(args string) string {
-	var v map[string]json.RawMessage
-	if json.Unmarshal([]byte(args), &v) != nil || v == nil {
-		return "{}"
-	}
-	return strings.ToValidUTF8(args, "\uFFFD")
 }
 
 // ToolResult implements [delivery.Encoder].

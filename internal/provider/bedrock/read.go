@@ -138,7 +138,7 @@ func (c *collector) frame(f frame) error {
 			c.reason = "end_turn"
 		}
 	case "metadata":
-		if present(e.Usage) {
+		if provider.Present(e.Usage) {
 			c.usage = slices.Clone(e.Usage)
 		}
 	}
@@ -186,7 +186,7 @@ func (c *collector) start(e event) error {
 	case s.ToolUse != nil:
 		b.call, b.id, b.name = true, s.ToolUse.ToolUseID, s.ToolUse.Name
 		c.size += len(b.id) + len(b.name)
-	case present(s.Image):
+	case provider.Present(s.Image):
 		return c.remark()
 	}
 	return c.bounded()
@@ -232,7 +232,7 @@ func (c *collector) delta(e event) error {
 			return err
 		}
 	}
-	if present(d.Image) {
+	if provider.Present(d.Image) {
 		return c.remark()
 	}
 	return c.bounded()

@@ -1,13 +1,11 @@
 package bedrock
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"strconv"
-	"strings"
 
 	"tote/internal/content"
+	"tote/internal/provider"
 )
 
 // event is the payload of every kind of event; each fills its own fields.
@@ -42,24 +40,6 @@ type reasoningDelta struct {
 	RedactedContent []byte `json:"redactedContent"`
 }
 
-// present reports whether a raw field holds a value.
-func present(raw json.RawMessage) bool {
-	return len(raw) > 0 && !bytes.Equal(raw, []byte("null"))
-}
-
-// number is a count that may be missing, null, or no number at all.
-type number struct{ content.Count }
-
-// UnmarshalJSON implements [json.Unmarshaler]. It never fails: what is no count
-// is unknown.
-func (n *number) UnmarshalJSON(b []byte) error {
-	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
-	if err == nil && f >= 0 && f < 1e15 {
-		n.Count = content.Reported(int64(f))
-	}
-	return nil
-}
-
 // parse reads the usage. The service's input count is what was neither read
 // from the cache nor written to it
 // (https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html,
@@ -67,10 +47,10 @@ func (n *number) UnmarshalJSON(b []byte) error {
 // What is not reported stays unknown.
 func (r reading) parse(raw json.RawMessage) content.Usage {
 	var u struct {
-		Input      number `json:"inputTokens"`
-		Output     number `json:"outputTokens"`
-		CacheRead  number `json:"cacheReadInputTokens"`
-		CacheWrite number `json:"cacheWriteInputTokens"`
+		Input      provider.Number `json:"inputTokens"`
+		Output     provider.Number `json:"outputTokens"`
+		CacheRead  provider.Number `json:"cacheReadInputTokens"`
+		CacheWrite provider.Number `json:"cacheWriteInputTokens"`
 	}
 	var typed *json.UnmarshalTypeError
 	if err := json.Unmarshal(raw, &u); err != nil && !errors.As(err, &typed) {

@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"mime"
@@ -274,20 +273,10 @@ func (e *encoder) call(l *list, c content.ToolCall, signature string) {
 	l.s.Raw(`"name":`)
 	l.s.String(c.Name)
 	l.s.Raw(`,"args":`)
-	l.s.Raw(object(c.Arguments))
+	l.s.Raw(provider.Arguments(c.Arguments))
 	l.s.Raw(`}`)
 	l.sign(signature)
 	l.s.Raw(`}`)
-}
-
-// object is what the backend takes for arguments. A model's own broken JSON is
-// none; the call's result says what was wrong with it.
-func object(args string) string {
-	var v map[string]json.RawMessage
-	if json.Unmarshal([]byte(args), &v) != nil || v == nil {
-		return "{}"
-	}
-	return strings.ToValidUTF8(args, "\uFFFD")
 }
 
 // foreignSignature is what Google documents for calls that another model made:

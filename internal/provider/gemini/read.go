@@ -163,13 +163,13 @@ func (c *collector) data(raw []byte) error {
 			return c.failed(provider.Unreadable("a chunk of the answer has another form: " + typed.Value))
 		}
 	}
-	if present(ch.Error) {
+	if provider.Present(ch.Error) {
 		return c.failed(provider.Rejection(200, raw))
 	}
 	if c.id == "" {
 		c.id = ch.ResponseID
 	}
-	if present(ch.UsageMetadata) {
+	if provider.Present(ch.UsageMetadata) {
 		c.usage = slices.Clone(ch.UsageMetadata)
 	}
 	if r := ch.PromptFeedback.BlockReason; r != "" {
@@ -268,12 +268,12 @@ func (c *collector) closeThought(signature string) {
 
 func (c *collector) call(f *functionCall, signature string) {
 	args := "{}"
-	if present(f.Args) {
+	if provider.Present(f.Args) {
 		args = string(f.Args)
 	}
 	c.size += len(args) + len(f.Name) + len(f.ID)
 	c.calls = append(c.calls, content.ToolCall{
-		ID: c.callID(f, args), Name: toolName(f.Name), Arguments: args, Signature: signature, Path: Path,
+		ID: c.callID(f, args), Name: provider.ToolName(f.Name), Arguments: args, Signature: signature, Path: Path,
 	})
 }
 
@@ -284,7 +284,7 @@ func (c *collector) callID(f *functionCall, args string) string {
 	taken := func(id string) bool {
 		return slices.ContainsFunc(c.calls, func(k content.ToolCall) bool { return k.ID == id })
 	}
-	if f.ID != "" && len(f.ID) <= maxCallID && strings.IndexFunc(f.ID, unicode.IsControl) < 0 && !taken(f.ID) {
+	if f.ID != "" && len(f.ID) <= provider.MaxCallID && strings.IndexFunc(f.ID, unicode.IsControl) < 0 && !taken(f.ID) {
 		return f.ID
 	}
 	for n := len(c.calls); ; n++ {
@@ -294,30 +294,6 @@ func (c *collector) callID(f *functionCall, args string) string {
 			return id
 		}
 	}
-}
-
-// maxCallID and maxToolName are what servers take back: longer ones come from a
-// model that repeats itself. A conversation may go on with another backend, of
-// which the strictest takes names of 64 characters
-// (https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-30).
-const (
-	maxCallID   = 256
-	maxToolName = 64
-)
-
-// toolName makes a name that a server takes back in the next request. What is no
-// name of a tool is none afterwards either.
-func toolName(name string) string {
-	if name == "" {
-		return "unnamed"
-	}
-	name = strings.Map(func(r rune) rune {
-		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-') {
-			return r
-		}
-		return '_'
-	}, name)
-	return name[:min(len(name), maxToolName)]
 }
 
 // finish ends an answer that is whole: thinking, calls, usage, and the end.
@@ -365,6 +341,8 @@ func (c *collector) end() (provider.Finish, error) {
 		return provider.Finish{Stop: content.StopEndTurn}, nil
 	case "MAX_TOKENS":
 		return provider.Finish{Stop: content.StopMaxTokens}, nil
+	case "CONTINUATION": // there is more of it, which is not asked for
+		return provider.Finish{Stop: content.StopMaxTokens, Note: c.reason}, nil
 	case "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR",
 		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
 		return provider.Finish{Stop: content.StopRefusal, Note: c.reason}, nil

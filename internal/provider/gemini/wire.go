@@ -1,13 +1,11 @@
 package gemini
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"strconv"
-	"strings"
 
 	"tote/internal/content"
+	"tote/internal/provider"
 )
 
 // chunk is one piece of a streamed answer, or a whole answer.
@@ -49,28 +47,10 @@ type functionCall struct {
 	Args json.RawMessage `json:"args"`
 }
 
-// present reports whether a raw field holds a value.
-func present(raw json.RawMessage) bool {
-	return len(raw) > 0 && !bytes.Equal(raw, []byte("null"))
-}
-
-// number is a count that may be missing, null, or no number at all.
-type number struct{ content.Count }
-
-// UnmarshalJSON implements [json.Unmarshaler]. It never fails: what is no count
-// is unknown.
-func (n *number) UnmarshalJSON(b []byte) error {
-	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
-	if err == nil && f >= 0 && f < 1e15 {
-		n.Count = content.Reported(int64(f))
-	}
-	return nil
-}
-
 // details is a count for each modality.
 type details []struct {
-	Modality string `json:"modality"`
-	Tokens   number `json:"tokenCount"`
+	Modality string          `json:"modality"`
+	Tokens   provider.Number `json:"tokenCount"`
 }
 
 // of adds up the entries of one modality. A modality that is not listed, or is
@@ -86,13 +66,13 @@ func (d details) of(modality string) content.Count {
 }
 
 type usage struct {
-	Prompt      number  `json:"promptTokenCount"`
-	ToolPrompt  number  `json:"toolUsePromptTokenCount"`
-	Candidates  number  `json:"candidatesTokenCount"`
-	Thoughts    number  `json:"thoughtsTokenCount"`
-	Cached      number  `json:"cachedContentTokenCount"`
-	PromptMore  details `json:"promptTokensDetails"`
-	ToolUseMore details `json:"toolUsePromptTokensDetails"`
+	Prompt      provider.Number `json:"promptTokenCount"`
+	ToolPrompt  provider.Number `json:"toolUsePromptTokenCount"`
+	Candidates  provider.Number `json:"candidatesTokenCount"`
+	Thoughts    provider.Number `json:"thoughtsTokenCount"`
+	Cached      provider.Number `json:"cachedContentTokenCount"`
+	PromptMore  details         `json:"promptTokensDetails"`
+	ToolUseMore details         `json:"toolUsePromptTokensDetails"`
 }
 
 // parseUsage reads usageMetadata. What is not reported stays unknown.

@@ -1,7 +1,6 @@
 package ollama
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -101,16 +100,6 @@ func (encoder) ToolCall(c content.ToolCall) (piece, error) {
 	return piece{form: formCall, call: c}, nil
 }
 
-// object is what the server takes for arguments. A model's own broken JSON is
-// none; the call's result says what was wrong with it.
-func object(args string) string {
-	var v map[string]json.RawMessage
-	if json.Unmarshal([]byte(args), &v) != nil || v == nil {
-		return "{}"
-	}
-	return strings.ToValidUTF8(args, "\uFFFD")
-}
-
 // ToolResult implements [delivery.Encoder]. The server reads the name, the
 // template of the model the identifier.
 func (encoder) ToolResult(r content.ToolResult, parts []piece) (piece, error) {
@@ -187,7 +176,7 @@ func (e encoder) spellAssistant(s *provider.Spelling, parts []piece) error {
 		s.String(c.ID)
 		s.Raw(`,"function":{"index":` + strconv.Itoa(i) + `,"name":`)
 		s.String(c.Name)
-		s.Raw(`,"arguments":` + e.prose(object(c.Arguments)) + `}}`)
+		s.Raw(`,"arguments":` + e.prose(provider.Arguments(c.Arguments)) + `}}`)
 	}
 	if len(calls) > 0 {
 		s.Raw(`]`)

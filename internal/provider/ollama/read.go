@@ -139,7 +139,7 @@ func (c *collector) call(k *toolCall) {
 	args := arguments(k.Function.Arguments)
 	c.size += len(args) + len(k.Function.Name) + len(k.ID)
 	c.calls = append(c.calls, content.ToolCall{
-		ID: c.callID(k, args), Name: toolName(k.Function.Name), Arguments: args,
+		ID: c.callID(k, args), Name: provider.ToolName(k.Function.Name), Arguments: args,
 	})
 }
 
@@ -150,7 +150,7 @@ func (c *collector) callID(k *toolCall, args string) string {
 	taken := func(id string) bool {
 		return slices.ContainsFunc(c.calls, func(o content.ToolCall) bool { return o.ID == id })
 	}
-	if k.ID != "" && len(k.ID) <= maxCallID && strings.IndexFunc(k.ID, unicode.IsControl) < 0 && !taken(k.ID) {
+	if k.ID != "" && len(k.ID) <= provider.MaxCallID && strings.IndexFunc(k.ID, unicode.IsControl) < 0 && !taken(k.ID) {
 		return k.ID
 	}
 	for n := len(c.calls); ; n++ {
@@ -160,30 +160,6 @@ func (c *collector) callID(k *toolCall, args string) string {
 			return id
 		}
 	}
-}
-
-// maxCallID and maxToolName are what servers take back: longer ones come from a
-// model that repeats itself. A conversation may go on with another backend, of
-// which the strictest takes names of 64 characters
-// (https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-30).
-const (
-	maxCallID   = 256
-	maxToolName = 64
-)
-
-// toolName makes a name that a server takes back in the next request. What is no
-// name of a tool is none afterwards either.
-func toolName(name string) string {
-	if name == "" {
-		return "unnamed"
-	}
-	name = strings.Map(func(r rune) rune {
-		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-') {
-			return r
-		}
-		return '_'
-	}, name)
-	return name[:min(len(name), maxToolName)]
 }
 
 // finish ends an answer that is whole: thinking, calls, usage, and the end.

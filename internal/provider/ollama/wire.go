@@ -1,13 +1,11 @@
 package ollama
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"strconv"
-	"strings"
 
 	"tote/internal/content"
+	"tote/internal/provider"
 )
 
 // line is one line of an answer.
@@ -32,10 +30,9 @@ type toolCall struct {
 	} `json:"function"`
 }
 
-// present reports whether a raw field holds a value.
-func present(raw json.RawMessage) bool {
-	return len(raw) > 0 && !bytes.Equal(raw, []byte("null")) && !bytes.Equal(raw, []byte(`""`))
-}
+// present reports whether a raw field holds a value. The server writes some that
+// are empty.
+func present(raw json.RawMessage) bool { return provider.Present(raw) && string(raw) != `""` }
 
 // arguments reads a call's arguments: an object, or a string that holds one,
 // from servers in front of a model that writes them so.
@@ -50,24 +47,11 @@ func arguments(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// number is a count that may be missing, null, or no number at all.
-type number struct{ content.Count }
-
-// UnmarshalJSON implements [json.Unmarshaler]. It never fails: what is no count
-// is unknown.
-func (n *number) UnmarshalJSON(b []byte) error {
-	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
-	if err == nil && f >= 0 && f < 1e15 {
-		n.Count = content.Reported(int64(f))
-	}
-	return nil
-}
-
 // usage is what the last line accounts for. The server leaves out a number that
 // is zero, also where it took the whole prompt from its cache.
 type usage struct {
-	Prompt number `json:"prompt_eval_count"`
-	Answer number `json:"eval_count"`
+	Prompt provider.Number `json:"prompt_eval_count"`
+	Answer provider.Number `json:"eval_count"`
 }
 
 // counters are the fields of the last line that are kept as the backend's own

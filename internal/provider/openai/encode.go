@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"mime"
@@ -164,7 +163,7 @@ func (e chatEncoder) ToolCall(c content.ToolCall) (piece, error) {
 	s.Raw(`,"type":"function","function":{"name":`)
 	s.String(c.Name)
 	s.Raw(`,"arguments":`)
-	s.String(object(c.Arguments))
+	s.String(provider.Arguments(c.Arguments))
 	s.Raw(`}`)
 	if k, ok := parseKept(c.Signature); ok && k.By == e.by && k.Call != nil {
 		s.Raw(`,"extra_content":`)
@@ -172,16 +171,6 @@ func (e chatEncoder) ToolCall(c content.ToolCall) (piece, error) {
 	}
 	s.Raw(`}`)
 	return piece{form: formCall, segments: s.Segments()}, nil
-}
-
-// object is what servers take for arguments: many refuse a request in which a
-// model's own broken JSON stands. The call's result says what was wrong with it.
-func object(args string) string {
-	var v map[string]json.RawMessage
-	if json.Unmarshal([]byte(args), &v) != nil || v == nil {
-		return "{}"
-	}
-	return args
 }
 
 // ToolResult implements [delivery.Encoder].

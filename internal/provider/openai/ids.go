@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"tote/internal/provider"
 )
 
 // CallIDs is which identifiers of calls a server takes back. One that it would
@@ -50,7 +52,7 @@ func (c CallIDs) legal(id string) bool {
 	case CallIDsNine:
 		return len(id) == nineLong && strings.IndexFunc(id, oddInID) < 0 && !strings.ContainsAny(id, "_-")
 	case CallIDsAny:
-		return len(id) <= maxCallID && utf8.ValidString(id) && strings.IndexFunc(id, unicode.IsControl) < 0
+		return len(id) <= provider.MaxCallID && utf8.ValidString(id) && strings.IndexFunc(id, unicode.IsControl) < 0
 	case callIDsFlat:
 		return len(id) <= 64 && strings.IndexFunc(id, oddInID) < 0
 	case CallIDsShort:

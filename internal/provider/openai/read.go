@@ -145,14 +145,14 @@ func (c *collector) data(raw []byte) error {
 			return c.failed(provider.Unreadable("a chunk of the answer has another form: " + typed.Value))
 		}
 	}
-	if present(ch.Error) || present(ch.XGroq.Error) || str(ch.Object) == "error" {
+	if provider.Present(ch.Error) || provider.Present(ch.XGroq.Error) || str(ch.Object) == "error" {
 		return c.failed(provider.Rejection(200, raw))
 	}
 	if c.id == "" {
 		c.id = ch.ID
 	}
 	for _, u := range []json.RawMessage{ch.XGroq.Usage, ch.Usage} {
-		if present(u) {
+		if provider.Present(u) {
 			c.usage = slices.Clone(u)
 		}
 	}
@@ -168,10 +168,10 @@ func (c *collector) data(raw []byte) error {
 }
 
 func (c *collector) choice(ch *choice) error {
-	if present(ch.Error) {
+	if provider.Present(ch.Error) {
 		return c.failed(provider.Rejection(200, ch.Error))
 	}
-	if present(ch.Usage) {
+	if provider.Present(ch.Usage) {
 		c.usage = slices.Clone(ch.Usage)
 	}
 	d := ch.Delta
@@ -298,7 +298,7 @@ func (c *collector) finish() error {
 			end.Note = "a tool call was cut off"
 			continue
 		}
-		call := content.ToolCall{ID: ids.name(k.id, i, k.name, args), Name: toolName(k.name), Arguments: args}
+		call := content.ToolCall{ID: ids.name(k.id, i, k.name, args), Name: provider.ToolName(k.name), Arguments: args}
 		if k.extra != nil {
 			call.Signature, call.Path = kept{By: c.by, Call: k.extra}.signature(), ChatPath
 		}
@@ -331,36 +331,13 @@ type namer struct {
 // another call of the answer has, is made of the answer's own name and content,
 // so that the same answer always gives the same.
 func (n *namer) name(given string, i int, tool, args string) string {
-	if given != "" && len(given) <= maxCallID && strings.IndexFunc(given, unicode.IsControl) < 0 && !slices.Contains(n.taken, given) {
+	if given != "" && len(given) <= provider.MaxCallID && strings.IndexFunc(given, unicode.IsControl) < 0 && !slices.Contains(n.taken, given) {
 		n.taken = append(n.taken, given)
 		return given
 	}
 	h := fnv.New64a()
 	h.Write(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", n.answer, i, tool, args))
 	return fmt.Sprintf("call_%016x", h.Sum64())
-}
-
-// maxCallID and maxToolName are what servers take back: longer ones come from a
-// model that repeats itself. The names of functions are bounded at
-// https://platform.openai.com/docs/api-reference/chat/create (read 2026-11-30).
-const (
-	maxCallID   = 256
-	maxToolName = 64
-)
-
-// toolName makes a name that the server takes back in the next request. What is
-// no name of a tool is none afterwards either.
-func toolName(name string) string {
-	if name == "" {
-		return "unnamed"
-	}
-	name = strings.Map(func(r rune) rune {
-		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-') {
-			return r
-		}
-		return '_'
-	}, name)
-	return name[:min(len(name), maxToolName)]
 }
 
 // end maps the finish reason.

@@ -116,7 +116,7 @@ func (e responsesEncoder) ToolCall(c content.ToolCall) (piece, error) {
 	s.Raw(`,"name":`)
 	s.String(c.Name)
 	s.Raw(`,"arguments":`)
-	s.String(object(c.Arguments))
+	s.String(provider.Arguments(c.Arguments))
 	s.Raw(`}`)
 	return piece{form: formCall, segments: s.Segments()}, nil
 }
@@ -233,11 +233,13 @@ func spellOutput(s *provider.Spelling, parts []piece) error {
 	return nil
 }
 
+// outputText spells what a model said. The form with parts is for what the server
+// stores under an id; without one, strict servers refuse it
+// (https://github.com/vercel/ai/issues/20995, read 2026-11-30).
 func outputText(text, phase string) []delivery.Segment {
 	var s provider.Spelling
-	s.Raw(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":`)
+	s.Raw(`{"type":"message","role":"assistant","content":`)
 	s.String(text)
-	s.Raw(`,"annotations":[]}]`)
 	if phase != "" {
 		s.Raw(`,"phase":`)
 		s.String(phase)

@@ -36,7 +36,7 @@ func (r *responseReader) ended(resp *flatResponse) error {
 		return err
 	}
 	status := str(resp.Status)
-	if present(resp.Error) {
+	if provider.Present(resp.Error) {
 		return r.failed(provider.Rejection(200, resp.Error))
 	}
 	switch status {
@@ -109,7 +109,7 @@ func (r *responseReader) finish(end provider.Finish) error {
 			end.Note = "a tool call was cut off"
 			continue
 		}
-		call := content.ToolCall{ID: ids.name(it.CallID, i, it.Name, args), Name: toolName(it.Name), Arguments: args}
+		call := content.ToolCall{ID: ids.name(it.CallID, i, it.Name, args), Name: provider.ToolName(it.Name), Arguments: args}
 		if !r.emit(provider.Call{Call: call}) {
 			return errStopped
 		}

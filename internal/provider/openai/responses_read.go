@@ -107,7 +107,7 @@ func (r *responseReader) whole(rd io.Reader) error {
 		return provider.Rejection(200, data) // the form of Google's errors
 	}
 	status := str(resp.Status)
-	if status == "" && len(resp.Output) == 0 || present(resp.Error) && status != "failed" {
+	if status == "" && len(resp.Output) == 0 || provider.Present(resp.Error) && status != "failed" {
 		return provider.Rejection(200, data)
 	}
 	return r.ended(&resp)
@@ -138,7 +138,7 @@ func (r *responseReader) event(ev provider.ServerEvent) (end bool, err error) {
 	if e.Type == "" {
 		e.Type = ev.Name
 	}
-	if e.Type == "error" || present(e.Error) {
+	if e.Type == "error" || provider.Present(e.Error) {
 		return true, r.failed(provider.Rejection(200, ev.Data))
 	}
 	if e.Response != nil {
@@ -149,7 +149,7 @@ func (r *responseReader) event(ev provider.ServerEvent) (end bool, err error) {
 		if e.Response == nil {
 			return true, r.failed(provider.Unreadable("the last event of the answer holds no response"))
 		}
-		if !present(e.Response.Status) {
+		if !provider.Present(e.Response.Status) {
 			e.Response.Status = json.RawMessage(quoted(strings.TrimPrefix(e.Type, "response.")))
 		}
 		return true, r.ended(e.Response)
@@ -168,7 +168,7 @@ func (r *responseReader) note(resp *flatResponse) {
 	if r.id == "" {
 		r.id = resp.ID
 	}
-	if present(resp.Usage) {
+	if provider.Present(resp.Usage) {
 		r.usage = slices.Clone(resp.Usage)
 	}
 	if p := str(resp.Image.Compression); p != "" {
@@ -209,7 +209,7 @@ func (r *responseReader) piece(e *flatEvent) error {
 		r.size += len(d)
 		r.part(e, itemCall).args.WriteString(d)
 	case "response.function_call_arguments.done":
-		if it := r.part(e, itemCall); present(e.Arguments) {
+		if it := r.part(e, itemCall); provider.Present(e.Arguments) {
 			it.args.Reset()
 			it.args.WriteString(arguments(e.Arguments))
 		}

@@ -206,7 +206,7 @@ func TestResponsesThinkingGoesBack(t *testing.T) {
 	}
 	want := []string{
 		`{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}`, item, hidden,
-		`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done.","annotations":[]}],"phase":"final_answer"}`,
+		`{"type":"message","role":"assistant","content":"Done.","phase":"final_answer"}`,
 		`{"type":"function_call","call_id":"a","name":"list","arguments":"{}"}`, `{"type":"function_call_output","call_id":"a","output":"x"}`,
 	}
 	if diff := cmp.Diff(want, rawStrings(got.Input)); diff != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"tote/internal/content"
+	"tote/internal/provider"
 )
 
 // flatEvent is one event of a streamed answer. Which members it has depends on
@@ -84,16 +85,16 @@ func decodeLoosely(raw []byte, v any) (odd string, err error) {
 }
 
 type flatUsage struct {
-	Input     number `json:"input_tokens"`
-	Output    number `json:"output_tokens"`
+	Input     provider.Number `json:"input_tokens"`
+	Output    provider.Number `json:"output_tokens"`
 	InputMore struct {
-		Cached     number `json:"cached_tokens"`
-		CacheWrite number `json:"cache_write_tokens"`
-		Image      number `json:"image_tokens"`
-		Audio      number `json:"audio_tokens"`
+		Cached     provider.Number `json:"cached_tokens"`
+		CacheWrite provider.Number `json:"cache_write_tokens"`
+		Image      provider.Number `json:"image_tokens"`
+		Audio      provider.Number `json:"audio_tokens"`
 	} `json:"input_tokens_details"`
 	OutputMore struct {
-		Reasoning number `json:"reasoning_tokens"`
+		Reasoning provider.Number `json:"reasoning_tokens"`
 	} `json:"output_tokens_details"`
 }
 

@@ -154,7 +154,7 @@ func (e *detail) continues(next *detail) bool {
 func (e *detail) join(next *detail) {
 	e.raw = nil
 	for _, name := range next.names {
-		if present(next.values[name]) {
+		if provider.Present(next.values[name]) {
 			e.set(name, next.values[name])
 		}
 	}

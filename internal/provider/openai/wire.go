@@ -1,13 +1,11 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"strconv"
-	"strings"
 
 	"tote/internal/content"
+	"tote/internal/provider"
 )
 
 // chunk is one piece of a streamed answer, or a whole answer. Fields that some
@@ -56,11 +54,6 @@ type callDelta struct {
 	ExtraContent json.RawMessage `json:"extra_content"`
 }
 
-// present reports whether a raw field holds a value.
-func present(raw json.RawMessage) bool {
-	return len(raw) > 0 && !bytes.Equal(raw, []byte("null"))
-}
-
 // str reads a string; anything else is "".
 func str(raw json.RawMessage) string {
 	if len(raw) == 0 || raw[0] != '"' {
@@ -101,7 +94,7 @@ func prose(raw json.RawMessage) (text, thinking string) {
 // arguments reads a piece of a call's arguments: a string, or an object from
 // servers that do not spell it as one.
 func arguments(raw json.RawMessage) string {
-	if !present(raw) {
+	if !provider.Present(raw) {
 		return ""
 	}
 	if raw[0] == '"' {
@@ -110,35 +103,22 @@ func arguments(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// number is a count that may be missing, null, or no number at all.
-type number struct{ content.Count }
-
-// UnmarshalJSON implements [json.Unmarshaler]. It never fails: what is no count
-// is unknown.
-func (n *number) UnmarshalJSON(b []byte) error {
-	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
-	if err == nil && f >= 0 && f < 1e15 {
-		n.Count = content.Reported(int64(f))
-	}
-	return nil
-}
-
 type usage struct {
-	Prompt     number `json:"prompt_tokens"`
-	Completion number `json:"completion_tokens"`
+	Prompt     provider.Number `json:"prompt_tokens"`
+	Completion provider.Number `json:"completion_tokens"`
 	PromptMore struct {
-		Cached     number `json:"cached_tokens"`
-		CacheWrite number `json:"cache_write_tokens"`
-		Image      number `json:"image_tokens"`
-		Audio      number `json:"audio_tokens"`
+		Cached     provider.Number `json:"cached_tokens"`
+		CacheWrite provider.Number `json:"cache_write_tokens"`
+		Image      provider.Number `json:"image_tokens"`
+		Audio      provider.Number `json:"audio_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionMore struct {
-		Reasoning number `json:"reasoning_tokens"`
+		Reasoning provider.Number `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
 	// CacheHit is DeepSeek's.
-	CacheHit number `json:"prompt_cache_hit_tokens"`
+	CacheHit provider.Number `json:"prompt_cache_hit_tokens"`
 	// Cached is Moonshot's.
-	Cached number `json:"cached_tokens"`
+	Cached provider.Number `json:"cached_tokens"`
 }
 
 // parseUsage reads a usage object. What is not reported stays unknown.

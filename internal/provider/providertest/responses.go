@@ -300,8 +300,10 @@ func readFlatPart(raw []byte, role string) ([]SentPart, error) {
 		return nil, err
 	}
 	switch {
-	case p.Type == "output_text" && role == "assistant", p.Type == "input_text" && role != "assistant":
+	case p.Type == "input_text" && role != "assistant":
 		return flatText(p.Text)
+	case p.Type == "output_text":
+		return nil, errors.New("output text as a part of a message without an id")
 	case p.Type == "input_image" && role == "user":
 		return readFlatImage(p)
 	case p.Type == "input_file" && role == "user":

@@ -13,7 +13,7 @@ import (
 func TestReadResponses(t *testing.T) {
 	const (
 		user     = `{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}`
-		said     = `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"x","annotations":[]}],"phase":"commentary"}`
+		said     = `{"type":"message","role":"assistant","content":"x","phase":"commentary"}`
 		callA    = `{"type":"function_call","call_id":"a","name":"f","arguments":"{}"}`
 		callB    = `{"type":"function_call","call_id":"b","name":"f","arguments":"{}"}`
 		outA     = `{"type":"function_call_output","call_id":"a","output":"x"}`
@@ -43,7 +43,7 @@ func TestReadResponses(t *testing.T) {
 		"empty text":         {[]string{plainFor + `{"type":"input_text","text":""}]}`}, "empty text"},
 		"empty output":       {[]string{callA, `{"type":"function_call_output","call_id":"a","output":""}`}, "empty text"},
 		"no parts":           {[]string{plainFor + `]}`}, "no content parts"},
-		"output for a user":  {[]string{plainFor + `{"type":"output_text","text":"x"}]}`}, `type "output_text"`},
+		"output for a user":  {[]string{plainFor + `{"type":"output_text","text":"x"}]}`}, "output text as a part"},
 		"assistant picture":  {[]string{strings.Replace(image("data:image/png;base64,AAAA"), "user", "assistant", 1)}, `type "input_image"`},
 		"sound part":         {[]string{plainFor + `{"type":"input_audio"}]}`}, `type "input_audio"`},
 		"unknown member":     {[]string{plainFor + `{"type":"input_text","text":"x","colour":1}]}`}, "colour"},
