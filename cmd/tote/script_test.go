@@ -29,8 +29,12 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"tote": main}
 
 // TestScripts runs the program as a process, by the scripts in testdata.
 func TestScripts(t *testing.T) {
+	dir, files := "testdata", []string(nil)
+	if testing.Short() { // with the race detector: the scripts in which most happens at once
+		dir, files = "", []string{"testdata/faults.txtar", "testdata/json.txtar", "testdata/permissions.txtar"}
+	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata", RequireUniqueNames: true,
+		Dir: dir, Files: files, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
 			tb, ok := e.T().(testing.TB)
 			if !ok {

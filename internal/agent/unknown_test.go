@@ -53,7 +53,10 @@ func refusing(status int, body string, bad []byte) func(int, agenttest.Received)
 // backend has taken before stays, and neither the next turn nor a session that is
 // opened again pays for it.
 func TestUnknownWordings(t *testing.T) {
-	const rounds = 40
+	rounds := 40
+	if testing.Short() {
+		rounds = 8
+	}
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, status := range []int{400, 404, 413, 415, 422, 500, 200} {
 		for range rounds {
