@@ -278,6 +278,9 @@ func TestOutcomes(t *testing.T) {
 	}
 	t.Run("paths", func(t *testing.T) {
 		for path, a := range adapters {
+			if testing.Short() && !slices.Contains(shortPaths, path) {
+				continue
+			}
 			t.Run(path, func(t *testing.T) {
 				t.Parallel()
 				st := stand(t, a)
@@ -310,8 +313,14 @@ func TestOutcomes(t *testing.T) {
 			})
 		}
 	})
-	t.Run("page", func(t *testing.T) { checkPage(t, met) })
+	if !testing.Short() { // the page is about all of them
+		t.Run("page", func(t *testing.T) { checkPage(t, met) })
+	}
 }
+
+// shortPaths are tried in a short run, which is for the race detector: a server of
+// events, one of lines, and a program.
+var shortPaths = []string{"anthropic", "ollama", "cli-claude"}
 
 // checkCoverage sees that the matrix proves what it is meant to prove: every
 // disposition, for each kind both the block itself and less than it, and each
