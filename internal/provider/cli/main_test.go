@@ -46,7 +46,7 @@ func newRig(tb testing.TB, runner string, b clitest.Behaviour, change ...func(*c
 
 func profile(runner string) delivery.Profile {
 	p := providertest.Profile(cli.Path(runner))
-	p.Placement = cli.Placement()
+	p.Placement = delivery.Placement{NoReasoning: true} // a transcript has room for all but thinking
 	if runner == cli.Claude || runner == cli.Codex {
 		p.Audio = delivery.Capability{Answer: delivery.No}
 	}

@@ -28,10 +28,6 @@ const (
 // Path is the path of a runner in profiles: "cli-claude" and so on.
 func Path(runner string) string { return "cli-" + runner }
 
-// Placement is where things may stand on the path of a runner: anywhere, since
-// the conversation is a transcript. Thinking is not sent back.
-func Placement() delivery.Placement { return delivery.Placement{NoReasoning: true} }
-
 // Mode is what a program may do without asking.
 type Mode string
 

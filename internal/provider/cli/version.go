@@ -32,10 +32,6 @@ var floors = map[string]floor{
 	Codex: {"0.63.0", "older versions can hang on pictures"},
 }
 
-// Floor is the oldest version of a runner's program whose pictures can be
-// trusted, "" for any.
-func Floor(runner string) string { return floors[runner].version }
-
 // Trusts reports whether pictures given to a version of a runner's program reach
 // the model, as far as is known. Why is for people where they do not. It is "no"
 // for a version that is not known where there is a floor.
