@@ -119,7 +119,7 @@ func (c *refusal) before(t *testing.T, p *process, r *rig, seed uint64) {
 // resumed is the first turn of another process.
 func (c *refusal) resumed(t *testing.T, p *process, r *rig) {
 	if c.session == "" {
-		t.Skip("there is no session to go on with")
+		t.Fatal("there is no session to go on with")
 	}
 	f := p.prompt(p.open(c.session), prose("and after a restart?"))
 	noRetry(t, f)
