@@ -67,6 +67,9 @@ type Stored struct {
 	Generation            int
 	Created, Updated      time.Time
 	Turns, Pictures       int
+	// Parent is the session that this one was made from, "" for none; Kind is
+	// "" for a user's session and a fork, else "task", "job" or "escalation".
+	Parent, Kind string
 }
 
 // Lane is one session on one path and model, as long as nothing that decides
@@ -145,6 +148,9 @@ type Model struct {
 	// Effort is how hard the model should think.
 	Effort    provider.Effort
 	Fallbacks []string
+	// Describer names the agent that describes pictures to it, EscalateTo the
+	// one that takes over what it cannot do; "" for none.
+	Describer, EscalateTo string
 	// Unusable says why it cannot be asked as things stand: a key or a program
 	// is missing. Nil where nothing is known to be missing. No prompt is taken
 	// in for it.
@@ -230,6 +236,19 @@ type Options struct {
 	// Describer is nil where servers are not asked about themselves.
 	Describer Describer
 	Tools     *tool.Registry
+
+	// The following may be nil; see the types.
+	Toolbox      Toolbox
+	Permits      Permits
+	Checkpoints  Checkpoints
+	Descriptions Descriptions
+	Reductions   Reductions
+	Guide        Guide
+	Hooks        Hooks
+	Directory    Directory
+	Hosts        Hosts
+	Prices       Prices
+
 	// Forbidden are folders that tools never enter.
 	Forbidden []string
 	// Lock keeps other processes out of a session for the time of a turn; nil

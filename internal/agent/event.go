@@ -3,6 +3,7 @@ package agent
 import (
 	"tote/internal/content"
 	"tote/internal/delivery"
+	"tote/internal/tool"
 )
 
 // An Event is something that happened in a turn. The set is closed; every front
@@ -57,6 +58,19 @@ type ToolStarted struct {
 // ToolRunning says that a call has begun.
 type ToolRunning struct{ Call content.ToolCall }
 
+// ToolOutput is what a call printed while it ran. It is shown and not recorded.
+type ToolOutput struct {
+	Call content.ToolCall
+	Text string
+}
+
+// Planned is the model's plan, whole, whenever it changes.
+type Planned struct{ Steps []tool.Step }
+
+// JobChanged says that a background job began, ended, or was stopped. It may come
+// between turns.
+type JobChanged struct{ Job tool.JobState }
+
 // ToolFinished brings a call to its end. Every started call gets one.
 type ToolFinished struct {
 	Call    content.ToolCall
@@ -82,6 +96,10 @@ type Used struct {
 	// Context is how many tokens the conversation takes, Window how many
 	// there are, 0 when not known.
 	Context, Window int64
+	// Dollars is what it cost by the catalogue's prices; Priced is false
+	// where there is none.
+	Dollars float64
+	Priced  bool
 }
 
 // Ended is the last event of a turn.
@@ -100,6 +118,9 @@ func (Thought) event()      {}
 func (Voided) event()       {}
 func (ToolStarted) event()  {}
 func (ToolRunning) event()  {}
+func (ToolOutput) event()   {}
+func (Planned) event()      {}
+func (JobChanged) event()   {}
 func (ToolFinished) event() {}
 func (Noticed) event()      {}
 func (Retrying) event()     {}
@@ -115,6 +136,9 @@ type Visitor interface { //nolint:interfacebloat // one method for each event of
 	Voided(Voided)
 	ToolStarted(ToolStarted)
 	ToolRunning(ToolRunning)
+	ToolOutput(ToolOutput)
+	Planned(Planned)
+	JobChanged(JobChanged)
 	ToolFinished(ToolFinished)
 	Noticed(Noticed)
 	Retrying(Retrying)

@@ -14,6 +14,12 @@ type Question struct {
 	Request permission.Request
 	Title   string
 	Reason  string
+	// Rule is what PermitSession and PermitAlways allow; its zero value means
+	// that neither can be offered for more than this very request.
+	Rule permission.Rule
+	// Preview is what will be written or run, whole, for people: a diff, a
+	// command. "" for none.
+	Preview string
 }
 
 // Permit is a user's answer. The zero value denies, so an answer that nobody
@@ -24,9 +30,11 @@ type Permit uint8
 const (
 	PermitDeny Permit = iota
 	PermitOnce
-	// PermitSession allows the same tool on the same path for as long as
-	// the session is open.
+	// PermitSession allows what Question.Rule covers for as long as the
+	// session is open.
 	PermitSession
+	// PermitAlways allows it in this project from now on.
+	PermitAlways
 )
 
 // A Front shows a turn to a user.

@@ -92,6 +92,34 @@ type Facts struct {
 	// Fixed is the size of what is not blocks: system prompt and tools, in
 	// bytes.
 	Fixed int64
+	// Detached holds the blocks that the user took out of the conversation.
+	Detached map[content.Handle]bool
+	// Summary stands for the oldest turns, zero for none.
+	Summary Summary
+	// Reported is what the backend counted for an earlier request of this
+	// lane, zero for nothing. It beats the estimate for what it covers.
+	Reported Reported
+	// View is the name of the tool with which the model looks at a picture of
+	// the conversation again, "" for none.
+	View string
+}
+
+// Summary is another model's or the same model's account of the leading messages
+// of a conversation. It never holds a payload.
+type Summary struct {
+	// Messages is how many leading messages it stands for; they end with a
+	// turn.
+	Messages int
+	Text     string
+}
+
+// Reported is what a backend counted.
+type Reported struct {
+	// Messages is how many leading messages of the conversation were in the
+	// request.
+	Messages int
+	// Tokens is what they took, system prompt and tools included.
+	Tokens int64
 }
 
 // Failed says why an order could not be carried out.

@@ -98,6 +98,11 @@ type Request struct {
 	Inside bool
 	// Detail is the command or the address, for rules and for people.
 	Detail string
+	// Commands are the simple commands of a shell line, each as its words with
+	// one blank between. A rule allows the line only where rules allow every
+	// one of them; one that is denied denies it. Nil where the line could not
+	// be taken apart, which no rule with a pattern allows.
+	Commands []string
 }
 
 // Rule matches requests. Tool is a tool's name or "*"; Pattern matches the path

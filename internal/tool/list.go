@@ -43,14 +43,14 @@ type listArgs struct {
 // Spec implements Tool.
 func (List) Spec() Spec {
 	return Spec{
-		Name: "list", Description: strings.TrimSpace(listText),
+		Name: "list", Description: strings.TrimSpace(listText), Parallel: true,
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"The folder to list."},"depth":{"type":"integer","minimum":1,"maximum":5,"description":"How many levels to list."}},"additionalProperties":false}`),
 	}
 }
 
 func (List) args(raw json.RawMessage) (listArgs, error) {
 	var a listArgs
-	if err := decode(raw, &a); err != nil {
+	if err := Decode(raw, &a); err != nil {
 		return a, err
 	}
 	if a.Path = strings.TrimPrefix(a.Path, "@"); a.Path == "" {
@@ -71,7 +71,7 @@ func (l List) Request(raw json.RawMessage, env Env) (permission.Request, string,
 	if err != nil {
 		return permission.Request{}, "", err
 	}
-	return locate(a.Path, env).request("list"), "List " + a.Path, nil
+	return Locate(a.Path, env).Request("list", permission.Read), "List " + a.Path, nil
 }
 
 // Run implements Tool.
@@ -80,13 +80,13 @@ func (l List) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	p := locate(a.Path, env)
-	if forbidden(p.abs, env) || p.root == "" && !env.Permitted {
+	p := Locate(a.Path, env)
+	if IsForbidden(p.Abs, env) || p.Root == "" && !env.Permitted {
 		return Result{}, fmt.Errorf("list %s: %w", a.Path, ErrOutside)
 	}
-	dir, rel := p.root, p.rel
+	dir, rel := p.Root, p.Rel
 	if dir == "" {
-		dir, rel = p.abs, "."
+		dir, rel = p.Abs, "."
 		// Opening a named pipe would wait.
 		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 			return Result{}, fmt.Errorf("list %s: %w", a.Path, errNoFolder)
@@ -107,7 +107,7 @@ func (l List) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, er
 	if w.cut {
 		fmt.Fprintf(&w.sb, "[cut at %d entries]\n", w.n)
 	}
-	return Result{Sources: []content.Source{text(w.sb.String())}}, nil
+	return Result{Sources: []content.Source{Prose(w.sb.String())}}, nil
 }
 
 type walk struct {
@@ -140,7 +140,7 @@ func (w *walk) folder(ctx context.Context, dir string, level, depth int) error {
 		case e.IsDir():
 			w.sb.WriteString("/\n")
 			sub := path.Join(dir, e.Name())
-			if level+1 < depth && e.Name() != ".git" && !forbidden(filepath.Join(w.base, filepath.FromSlash(sub)), w.env) {
+			if level+1 < depth && e.Name() != ".git" && !IsForbidden(filepath.Join(w.base, filepath.FromSlash(sub)), w.env) {
 				if err := w.folder(ctx, sub, level+1, depth); err != nil {
 					fmt.Fprintf(&w.sb, "%s[%v]\n", strings.Repeat("  ", level+1), plain(err))
 				}

@@ -47,14 +47,14 @@ type readArgs struct {
 // Spec implements Tool.
 func (Read) Spec() Spec {
 	return Spec{
-		Name: "read", Description: strings.TrimSpace(readText),
+		Name: "read", Description: strings.TrimSpace(readText), Parallel: true,
 		Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"The file to read."},"offset":{"type":"integer","minimum":1,"description":"First line of a text file, from 1."},"limit":{"type":"integer","minimum":1,"description":"Number of lines of a text file."}},"required":["path"],"additionalProperties":false}`),
 	}
 }
 
 func (Read) args(raw json.RawMessage) (readArgs, error) {
 	var a readArgs
-	if err := decode(raw, &a); err != nil {
+	if err := Decode(raw, &a); err != nil {
 		return a, err
 	}
 	a.Path = strings.TrimPrefix(a.Path, "@")
@@ -73,7 +73,7 @@ func (r Read) Request(raw json.RawMessage, env Env) (permission.Request, string,
 	if err != nil {
 		return permission.Request{}, "", err
 	}
-	return locate(a.Path, env).request("read"), "Read " + a.Path, nil
+	return Locate(a.Path, env).Request("read", permission.Read), "Read " + a.Path, nil
 }
 
 // Run implements Tool.
@@ -82,7 +82,7 @@ func (r Read) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	p := locate(a.Path, env)
+	p := Locate(a.Path, env)
 	f, err := p.open(env)
 	if err != nil {
 		return Result{}, fmt.Errorf("read %s: %w", a.Path, err)
@@ -109,35 +109,35 @@ func (r Read) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, er
 			who = content.ChosenByUser // the user allowed this very path
 		}
 		return Result{Sources: []content.Source{{
-			Payload: content.Path{Path: p.abs}, Inlet: content.InletTool, Chooser: who,
+			Payload: content.Path{Path: p.Abs}, Inlet: content.InletTool, Chooser: who,
 		}}}, nil
 	}
 	out, err := readLines(ctx, br, a)
 	if err != nil {
 		return Result{}, fmt.Errorf("read %s: %w", a.Path, plain(err))
 	}
-	return Result{Sources: []content.Source{text(out)}}, nil
+	return Result{Sources: []content.Source{Prose(out)}}, nil
 }
 
 // open opens the file under its root, so that neither symlinks nor ".." lead
 // out. Outside the roots it needs the user's permission for this very path.
-func (p place) open(env Env) (*os.File, error) {
-	if forbidden(p.abs, env) {
+func (p Place) open(env Env) (*os.File, error) {
+	if IsForbidden(p.Abs, env) {
 		return nil, ErrOutside
 	}
-	if p.root == "" {
+	if p.Root == "" {
 		if !env.Permitted {
 			return nil, ErrOutside
 		}
-		f, err := openPlain(p.abs)
+		f, err := openPlain(p.Abs)
 		return f, plain(err)
 	}
-	root, err := os.OpenRoot(p.root)
+	root, err := os.OpenRoot(p.Root)
 	if err != nil {
 		return nil, plain(err)
 	}
 	defer func() { _ = root.Close() }() // the opened file stays valid
-	f, err := root.OpenFile(p.rel, openFlags, 0)
+	f, err := root.OpenFile(p.Rel, openFlags, 0)
 	if err != nil && errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("there is no such file")
 	}

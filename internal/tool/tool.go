@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"tote/internal/content"
 	"tote/internal/permission"
@@ -19,6 +20,9 @@ type Spec struct {
 	Name, Description string
 	// Schema is the JSON Schema of the arguments, an object.
 	Schema json.RawMessage
+	// Parallel: calls may run beside others. A call of any other tool runs
+	// alone, in its place.
+	Parallel bool
 }
 
 // Env is where a call runs. It is an argument of every call, since background
@@ -33,6 +37,82 @@ type Env struct {
 	Forbidden []string
 	// Permitted: the user allowed this call to leave the roots.
 	Permitted bool
+	// Session is the session's id, Scratch its scratch folder, absolute.
+	Session, Scratch string
+	// Lookup finds a block of the conversation by its handle; nil finds none.
+	Lookup func(content.Handle) (content.Block, bool)
+	// Files remembers what the session has read; nil remembers nothing.
+	Files *FileLog
+	// Keep stores a file as it is, before a tool changes or removes it; nil
+	// stores nothing. A file that is not there yet is noted as missing. abs is
+	// absolute.
+	Keep func(ctx context.Context, abs string) error
+	// Live shows what a call prints while it runs; nil shows nothing.
+	Live func(text string)
+	// Plan shows the model's plan; nil shows nothing.
+	Plan func([]Step)
+	// Host does what only the agent can do; nil where there is none, as in a
+	// session that may not delegate.
+	Host Host
+}
+
+// Step is one step of a plan.
+type Step struct {
+	Text   string     `json:"text"`
+	Status StepStatus `json:"status"`
+}
+
+// StepStatus is how far a step is.
+type StepStatus string
+
+// The states of a step.
+const (
+	StepPending StepStatus = "pending"
+	StepActive  StepStatus = "in_progress"
+	StepDone    StepStatus = "completed"
+)
+
+// Host is what the agent does for the tools that delegate work.
+type Host interface {
+	// Look asks an agent that sees about a picture of the conversation.
+	// agent is "" for any that may be called.
+	Look(ctx context.Context, h content.Handle, question, agent string) (Result, error)
+	// Task gives work to a sub-agent and waits for its answer.
+	Task(ctx context.Context, o Order) (Result, error)
+	// Escalate gives the work to an agent that can do more.
+	Escalate(ctx context.Context, o Order) (Result, error)
+	// StartJob starts work in the background and returns its id at once.
+	StartJob(ctx context.Context, o Order) (id string, err error)
+	// Jobs are the background jobs of the session, oldest first.
+	Jobs(ctx context.Context) ([]JobState, error)
+	// WaitJob waits for the end of a job, or for the end of ctx.
+	WaitJob(ctx context.Context, id string) (JobState, error)
+	// StopJob stops a job and waits until it has ended.
+	StopJob(ctx context.Context, id string) error
+}
+
+// Order is work for another agent.
+type Order struct {
+	// Agent is its name in the configuration, "" for the one that the
+	// configuration means.
+	Agent string
+	// Prompt says what to do, Title names it for people in a few words.
+	Prompt, Title string
+	// Handles are attachments of the conversation that go along as they are.
+	Handles []content.Handle
+}
+
+// JobState is what is known of a background job.
+type JobState struct {
+	ID, Agent, Title string
+	// State is "running", "done", "failed", "stopped" or "interrupted" (its
+	// process ended before it did).
+	State          string
+	Started, Ended time.Time
+	// Session holds its conversation.
+	Session string
+	// Report is its answer or its error: compact text, never a payload.
+	Report string
 }
 
 // Result is what a call gave.
@@ -86,13 +166,13 @@ func (r *Registry) Lookup(name string) (Tool, bool) {
 // ErrOutside reports a path outside the roots.
 var ErrOutside = errors.New("it lies outside the folders that you may read")
 
-// text makes the source of a tool's own words.
-func text(s string) content.Source {
+// Prose makes the source of a tool's own words.
+func Prose(s string) content.Source {
 	return content.Source{Payload: content.Prose{Text: s}, Inlet: content.InletTool, Chooser: content.ChosenByTool, As: content.KindText}
 }
 
-// decode reads a call's arguments strictly.
-func decode(args json.RawMessage, into any) error {
+// Decode reads a call's arguments strictly.
+func Decode(args json.RawMessage, into any) error {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
@@ -107,32 +187,33 @@ func decode(args json.RawMessage, into any) error {
 	return nil
 }
 
-// place is a path that a model wrote, resolved.
-type place struct {
-	// abs is absolute and clean.
-	abs string
-	// root and rel say under which root it lies; root is "" for none.
-	root, rel string
+// Place is a path that a model wrote, resolved.
+type Place struct {
+	// Abs is absolute and clean.
+	Abs string
+	// Root and Rel say under which root it lies; Root is "" for none.
+	Root, Rel string
 }
 
-func locate(path string, env Env) place {
+// Locate resolves a path that a model wrote. It looks at no file.
+func Locate(path string, env Env) Place {
 	abs := path
 	if !filepath.IsAbs(abs) {
 		abs = filepath.Join(env.Cwd, path)
 	}
-	p := place{abs: filepath.Clean(abs)}
+	p := Place{Abs: filepath.Clean(abs)}
 	for _, root := range env.Roots {
-		if rel, err := filepath.Rel(root, p.abs); err == nil && filepath.IsLocal(rel) {
-			p.root, p.rel = root, rel
+		if rel, err := filepath.Rel(root, p.Abs); err == nil && filepath.IsLocal(rel) {
+			p.Root, p.Rel = root, rel
 			return p
 		}
 	}
 	return p
 }
 
-// forbidden reports whether abs lies in a folder that no tool enters, by its
+// IsForbidden reports whether abs lies in a folder that no tool enters, by its
 // name or behind links.
-func forbidden(abs string, env Env) bool {
+func IsForbidden(abs string, env Env) bool {
 	if forbiddenName(abs, env) {
 		return true
 	}
@@ -176,11 +257,11 @@ func forbiddenName(abs string, env Env) bool {
 	return false
 }
 
-// request is what a tool wants with the place. A link to a file that holds keys
+// Request is what a tool wants with the place. A link to a file that holds keys
 // is judged as that file.
-func (p place) request(tool string) permission.Request {
-	r := permission.Request{Tool: tool, Action: permission.Read, Path: filepath.ToSlash(p.abs), Inside: p.root != ""}
-	if real := behindLinks(p.abs); real != p.abs {
+func (p Place) Request(tool string, do permission.Action) permission.Request {
+	r := permission.Request{Tool: tool, Action: do, Path: filepath.ToSlash(p.Abs), Inside: p.Root != ""}
+	if real := behindLinks(p.Abs); real != p.Abs {
 		behind := r
 		behind.Path = filepath.ToSlash(real)
 		if v, _ := (permission.Rules{Mode: permission.ModeFull}).Decide(behind); v == permission.Deny {

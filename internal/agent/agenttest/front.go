@@ -55,6 +55,15 @@ func (f *Front) ToolStarted(e agent.ToolStarted) { f.keep(e) }
 // ToolRunning implements agent.Visitor.
 func (f *Front) ToolRunning(e agent.ToolRunning) { f.keep(e) }
 
+// ToolOutput implements agent.Visitor.
+func (f *Front) ToolOutput(e agent.ToolOutput) { f.keep(e) }
+
+// Planned implements agent.Visitor.
+func (f *Front) Planned(e agent.Planned) { f.keep(e) }
+
+// JobChanged implements agent.Visitor.
+func (f *Front) JobChanged(e agent.JobChanged) { f.keep(e) }
+
 // ToolFinished implements agent.Visitor.
 func (f *Front) ToolFinished(e agent.ToolFinished) { f.keep(e) }
 
@@ -167,6 +176,12 @@ func Line(e agent.Event) string {
 		return "started " + e.Call.ID
 	case agent.ToolRunning:
 		return "running " + e.Call.ID
+	case agent.ToolOutput:
+		return "output " + e.Call.ID
+	case agent.Planned:
+		return fmt.Sprintf("planned %d", len(e.Steps))
+	case agent.JobChanged:
+		return "job " + e.Job.ID + " " + e.Job.State
 	case agent.ToolFinished:
 		return fmt.Sprintf("finished %s error=%v", e.Call.ID, e.IsError)
 	case agent.Noticed:

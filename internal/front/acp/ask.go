@@ -15,6 +15,7 @@ import (
 const (
 	answerOnce    = "allow"
 	answerSession = "allow_session"
+	answerAlways  = "allow_always"
 	answerReject  = "reject"
 	answerTrust   = "trust"
 )
@@ -24,12 +25,7 @@ const (
 func (f *front) Ask(ctx context.Context, q agent.Question) (agent.Permit, error) {
 	call, done := f.subject(q)
 	chosen, err := wire.RequestPermission(ctx, f.ses.srv.conn, wire.PermissionParams{
-		SessionID: f.ses.id, ToolCall: call,
-		Options: []wire.PermissionOption{
-			{OptionID: answerOnce, Name: "Allow", Kind: wire.AllowOnce},
-			{OptionID: answerSession, Name: "Allow for this session", Kind: wire.AllowAlways},
-			{OptionID: answerReject, Name: "Reject", Kind: wire.RejectOnce},
-		},
+		SessionID: f.ses.id, ToolCall: call, Options: answers(q),
 	})
 	permit := agent.PermitDeny
 	switch {
@@ -38,12 +34,28 @@ func (f *front) Ask(ctx context.Context, q agent.Question) (agent.Permit, error)
 		permit = agent.PermitOnce
 	case chosen.OptionID == answerSession:
 		permit = agent.PermitSession
+	case chosen.OptionID == answerAlways && q.Rule.Tool != "":
+		permit = agent.PermitAlways
 	}
 	done(permit != agent.PermitDeny)
 	if errors.Is(err, wire.ErrDismissed) {
 		err = nil // the user was asked and did not allow it
 	}
 	return permit, err
+}
+
+// answers are what a user may choose from.
+func answers(q agent.Question) []wire.PermissionOption {
+	out := []wire.PermissionOption{{OptionID: answerOnce, Name: "Allow", Kind: wire.AllowOnce}}
+	session := "Allow for this session"
+	if q.Rule.Tool != "" {
+		session = "Allow " + q.Rule.String() + " for this session"
+	}
+	out = append(out, wire.PermissionOption{OptionID: answerSession, Name: session, Kind: wire.AllowAlways})
+	if q.Rule.Tool != "" {
+		out = append(out, wire.PermissionOption{OptionID: answerAlways, Name: "Always allow " + q.Rule.String() + " in this project", Kind: wire.AllowAlways})
+	}
+	return append(out, wire.PermissionOption{OptionID: answerReject, Name: "Reject", Kind: wire.RejectOnce})
 }
 
 // subject is the tool call that a question is about, as a change of a call that
@@ -66,6 +78,9 @@ func (f *front) subject(q agent.Question) (call wire.ToolCall, done func(allowed
 		call.Locations = []wire.Location{{Path: filepath.FromSlash(q.Request.Path)}}
 	}
 	call.Content = append(call.Content, wire.ToolContent(wire.TextBlock(reasonText(q))))
+	if q.Preview != "" {
+		call.Content = append(call.Content, wire.ToolContent(wire.TextBlock("```\n"+q.Preview+"\n```")))
+	}
 	return call, done
 }
 

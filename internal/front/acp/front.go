@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -33,8 +34,10 @@ type front struct {
 	shown bool
 	// open are the calls that have not been brought to an end: the wire's id
 	// by the backend's.
-	open  map[string]string
-	lines int
+	open map[string]string
+	// printed is the end of what the open calls have printed, by their id.
+	printed map[string]string
+	lines   int
 	given receipts
 }
 
@@ -148,6 +151,46 @@ func (f *front) ToolRunning(e agent.ToolRunning) {
 	f.tell(wire.ToolCall{SessionUpdate: wire.UpdateToolCallUpdate, ToolCallID: f.open[e.Call.ID], Status: wire.ToolInProgress})
 }
 
+// ToolOutput implements agent.Visitor. An update replaces the content of the call,
+// so what was printed so far goes out whole, its end where it is long.
+func (f *front) ToolOutput(e agent.ToolOutput) {
+	id, ok := f.open[e.Call.ID]
+	if !ok {
+		return
+	}
+	if f.printed == nil {
+		f.printed = map[string]string{}
+	}
+	s := f.printed[id] + e.Text
+	if n := len(s) - maxPrinted; n > 0 {
+		s = strings.ToValidUTF8(s[n:], "")
+	}
+	f.printed[id] = s
+	f.tell(wire.ToolCall{
+		SessionUpdate: wire.UpdateToolCallUpdate, ToolCallID: id,
+		Content: []json.RawMessage{wire.ToolContent(wire.TextBlock(s))},
+	})
+}
+
+// maxPrinted bounds what is shown of a call that runs, in bytes.
+const maxPrinted = 8_000
+
+// Planned implements agent.Visitor.
+func (f *front) Planned(e agent.Planned) {
+	p := wire.Plan{SessionUpdate: wire.UpdatePlan, Entries: []wire.PlanEntry{}}
+	for _, s := range e.Steps {
+		p.Entries = append(p.Entries, wire.PlanEntry{Content: s.Text, Priority: wire.PriorityMedium, Status: string(s.Status)})
+	}
+	f.tell(p)
+}
+
+// JobChanged implements agent.Visitor.
+func (f *front) JobChanged(e agent.JobChanged) {
+	f.Noticed(agent.Noticed{Notice: delivery.Notice{
+		Severity: delivery.SeverityInfo, Title: "job " + e.Job.ID + " (" + e.Job.Title + ") " + e.Job.State,
+	}})
+}
+
 // ToolFinished implements agent.Visitor.
 func (f *front) ToolFinished(e agent.ToolFinished) {
 	u := wire.ToolCall{
@@ -156,6 +199,7 @@ func (f *front) ToolFinished(e agent.ToolFinished) {
 	if e.IsError {
 		u.Status = wire.ToolFailed
 	}
+	delete(f.printed, f.open[e.Call.ID])
 	delete(f.open, e.Call.ID)
 	f.ran = true
 	f.tell(u)

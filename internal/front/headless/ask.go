@@ -29,7 +29,12 @@ func (a asker) ask(ctx context.Context, q agent.Question) (agent.Permit, error) 
 	if target == "" {
 		target = q.Request.Detail
 	}
-	_, err := fmt.Fprintf(a.out, "%s\n  %s %s (%s)\n  allow? [y]es, [s]ession, [N]o: ", oneLine(q.Title), q.Request.Action, oneLine(target), oneLine(q.Reason))
+	choices := "[y]es, [s]ession, [N]o"
+	if q.Rule.Tool != "" {
+		choices = fmt.Sprintf("[y]es, [s]ession or [a]lways in this project for %s, [N]o", oneLine(q.Rule.String()))
+	}
+	_, err := fmt.Fprintf(a.out, "%s\n  %s %s (%s)\n%s  allow? %s: ",
+		oneLine(q.Title), q.Request.Action, oneLine(target), oneLine(q.Reason), indented(q.Preview), choices)
 	if err != nil {
 		return agent.PermitDeny, err
 	}
@@ -49,9 +54,30 @@ func (a asker) ask(ctx context.Context, q agent.Question) (agent.Permit, error) 
 			return agent.PermitOnce, nil
 		case "s", "session":
 			return agent.PermitSession, nil
+		case "a", "always":
+			if q.Rule.Tool != "" {
+				return agent.PermitAlways, nil
+			}
 		}
 		return agent.PermitDeny, nil
 	}
+}
+
+// maxPreview is how many lines of what will be written or run are shown.
+const maxPreview = 40
+
+// indented is a preview for a terminal, bounded.
+func indented(preview string) string {
+	var sb strings.Builder
+	n := 0
+	for line := range strings.Lines(preview) {
+		if n++; n > maxPreview {
+			sb.WriteString("  | [more follows]\n")
+			break
+		}
+		sb.WriteString("  | " + clip(oneLine(line), 200) + "\n")
+	}
+	return sb.String()
 }
 
 func permitWord(p agent.Permit) string {
@@ -62,6 +88,8 @@ func permitWord(p agent.Permit) string {
 		return "allow"
 	case agent.PermitSession:
 		return "allow_session"
+	case agent.PermitAlways:
+		return "allow_always"
 	}
 	return "deny"
 }

@@ -100,6 +100,47 @@ type jsonResult struct {
 	Text    string   `json:"text"`
 }
 
+type jsonOutput struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+func (f *jsonFront) ToolOutput(e agent.ToolOutput) { f.put(jsonOutput{"tool_output", e.Call.ID, e.Text}) }
+
+type jsonStep struct {
+	Text   string `json:"text"`
+	Status string `json:"status"`
+}
+
+type jsonPlan struct {
+	Type  string     `json:"type"`
+	Steps []jsonStep `json:"steps"`
+}
+
+func (f *jsonFront) Planned(e agent.Planned) {
+	p := jsonPlan{Type: "plan", Steps: []jsonStep{}}
+	for _, s := range e.Steps {
+		p.Steps = append(p.Steps, jsonStep{s.Text, string(s.Status)})
+	}
+	f.put(p)
+}
+
+type jsonJob struct {
+	Type    string `json:"type"`
+	ID      string `json:"id"`
+	Agent   string `json:"agent"`
+	Title   string `json:"title"`
+	State   string `json:"state"`
+	Session string `json:"session"`
+	Report  string `json:"report"`
+}
+
+func (f *jsonFront) JobChanged(e agent.JobChanged) {
+	j := e.Job
+	f.put(jsonJob{"job", j.ID, j.Agent, j.Title, j.State, j.Session, j.Report})
+}
+
 func (f *jsonFront) ToolFinished(e agent.ToolFinished) {
 	r := jsonResult{Type: "tool_result", ID: e.Call.ID, Name: e.Call.Name, IsError: e.IsError, Labels: []string{}, Text: content.Compact(e.Blocks)}
 	for _, b := range e.Blocks {
@@ -132,6 +173,8 @@ type jsonUsage struct {
 	Cached      *int64  `json:"cached"`
 	Image       *int64  `json:"image"`
 	ImageSource *string `json:"image_source"`
+	// Dollars is null where there is no price.
+	Dollars *float64 `json:"dollars"`
 }
 
 func optional(c content.Count) *int64 {
@@ -148,6 +191,9 @@ func (f *jsonFront) Used(e agent.Used) {
 	}
 	if e.ImageReported {
 		u.ImageSource = new("reported")
+	}
+	if e.Priced {
+		u.Dollars = new(e.Dollars)
 	}
 	f.put(u)
 }

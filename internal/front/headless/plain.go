@@ -115,6 +115,36 @@ func (f *plainFront) ToolStarted(e agent.ToolStarted) {
 
 func (f *plainFront) ToolRunning(agent.ToolRunning) {}
 
+// ToolOutput is for those who watch; a pipe gets what the model makes of it.
+func (f *plainFront) ToolOutput(e agent.ToolOutput) {
+	if f.live {
+		for line := range strings.Lines(e.Text) {
+			f.note("  | %s", clip(oneLine(line), 200))
+		}
+	}
+}
+
+func (f *plainFront) Planned(e agent.Planned) {
+	f.flush()
+	for _, s := range e.Steps {
+		f.note("  %s %s", stepMark(string(s.Status)), oneLine(s.Text))
+	}
+}
+
+func stepMark(status string) string {
+	switch status {
+	case "completed":
+		return "[x]"
+	case "in_progress":
+		return "[>]"
+	}
+	return "[ ]"
+}
+
+func (f *plainFront) JobChanged(e agent.JobChanged) {
+	f.note("job %s (%s) %s", e.Job.ID, oneLine(e.Job.Title), e.Job.State)
+}
+
 func (f *plainFront) ToolFinished(e agent.ToolFinished) {
 	if e.IsError {
 		f.note("  %s", clip(oneLine(content.Compact(e.Blocks)), 200))

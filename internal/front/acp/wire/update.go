@@ -144,6 +144,25 @@ type Usage struct {
 	Size          int64  `json:"size"`
 }
 
+// The words of a plan.
+const (
+	UpdatePlan     = "plan"
+	PriorityMedium = "medium"
+)
+
+// Plan is the agent's plan, whole.
+type Plan struct {
+	SessionUpdate string      `json:"sessionUpdate"` // "plan"
+	Entries       []PlanEntry `json:"entries"`
+}
+
+// PlanEntry is one step. Status is pending, in_progress or completed.
+type PlanEntry struct {
+	Content  string `json:"content"`
+	Priority string `json:"priority"`
+	Status   string `json:"status"`
+}
+
 // Notice is a line for the user. It only goes to clients that take notices.
 // Severity is info, warning or error.
 type Notice struct {
