@@ -100,6 +100,8 @@ type Order struct {
 	Prompt, Title string
 	// Handles are attachments of the conversation that go along as they are.
 	Handles []content.Handle
+	// Live shows what the other agent does while it works; nil shows nothing.
+	Live func(text string)
 }
 
 // JobState is what is known of a background job.
