@@ -1,7 +1,8 @@
 package content
 
 // A Payload is what an inlet hands over. The set is closed: Prose, Bytes,
-// Base64, DataURI, Path, Link, EmbeddedText, Crop, Unknown and Broken.
+// Base64, DataURI, Path, Link, EmbeddedText, Given, Crop, Compare, Unknown and
+// Broken.
 //
 //sumtype:decl
 type Payload interface{ payload() }
@@ -32,11 +33,54 @@ type Link struct {
 // EmbeddedText is a text resource that came by value.
 type EmbeddedText struct{ URI, Text string }
 
-// Crop is a region of a picture that the session holds, in pixels of its
-// original, upright.
+// Given is a block that another session of the same store holds. It is handed
+// over as it is, with its handle; nothing of it is decoded again.
+type Given struct{ Block Block }
+
+// MaxZoom is the most that a region is enlarged.
+const MaxZoom = 8
+
+// Crop is a region of a picture that the session holds. The region is in pixels
+// of the original, upright, whatever the picture was shown at; W and H of 0 mean
+// the whole picture.
 type Crop struct {
 	Handle     Handle
 	X, Y, W, H int
+	// Rotate turns the region clockwise after it was cut: 0, 90, 180 or 270
+	// degrees.
+	Rotate int
+	// Zoom is the whole number by which the region is enlarged, 1 to MaxZoom;
+	// 0 is 1. What would be larger than a picture may be is enlarged less.
+	Zoom int
+}
+
+// Compare is two pictures that the session holds, in one.
+type Compare struct {
+	A, B Handle
+	How  CompareHow
+}
+
+// CompareHow is how two pictures are put into one.
+type CompareHow uint8
+
+// The ways to compare. The zero value is not one.
+const (
+	_ CompareHow = iota
+	// CompareSide puts them side by side at the same height.
+	CompareSide
+	// CompareDiff marks on a dimmed copy of the first where the second
+	// differs. They must have the same size.
+	CompareDiff
+)
+
+var compareNames = [...]string{CompareSide: "side", CompareDiff: "diff"}
+
+// String is the word that a tool's argument uses.
+func (h CompareHow) String() string {
+	if int(h) < len(compareNames) && h > 0 {
+		return compareNames[h]
+	}
+	return "compare?"
 }
 
 // Unknown is a block of a kind nobody here knows. Raw is its JSON.
@@ -55,7 +99,9 @@ func (DataURI) payload()      {}
 func (Path) payload()         {}
 func (Link) payload()         {}
 func (EmbeddedText) payload() {}
+func (Given) payload()        {}
 func (Crop) payload()         {}
+func (Compare) payload()      {}
 func (Unknown) payload()      {}
 func (Broken) payload()       {}
 
