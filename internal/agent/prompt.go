@@ -25,6 +25,10 @@ func (s *Session) Prompt(ctx context.Context, p Prompt) (Result, error) {
 		return Result{Turn: p.TurnID, Stop: content.StopCancelled}, nil
 	}
 	defer s.leave()
+	front := oneAtATime(p.Front)
+	p.Front = front
+	s.shows(front)
+	defer s.shows(nil)
 	if s.isClosed() {
 		return Result{Stop: content.StopFailed}, ErrClosed
 	}
@@ -55,6 +59,13 @@ func (s *Session) Prompt(ctx context.Context, p Prompt) (Result, error) {
 		stop, err = content.StopCancelled, nil
 	}
 	return t.end(ctx, stop, err)
+}
+
+// shows says by which front the running turn is shown.
+func (s *Session) shows(f *serial) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.front = f
 }
 
 func (s *Session) isClosed() bool {
@@ -106,9 +117,14 @@ func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("take in the prompt: %w", err)
 	}
+	own := message // what the user wrote
+	own.Parts = message.Parts[:len(message.Parts):len(message.Parts)]
+	message.Parts = append(own.Parts, s.takeNotes()...)
+	message.Envelopes = append(message.Envelopes, make([]content.Envelope, len(message.Parts)-len(own.Parts))...)
 	if err := s.label(ctx, message.Parts); err != nil {
 		return nil, err
 	}
+	own.Parts = message.Parts[:len(own.Parts)]
 	id := p.TurnID
 	if id == "" {
 		id = s.a.o.NewID()
@@ -131,37 +147,12 @@ func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
 	s.mu.Unlock()
 	t.opened = len(t.conversation)
 	t.conversation = append(t.conversation, message)
-	s.rename(ctx, message)
-	p.Front.Accepted(Accepted{Turn: t.id, Blocks: message.Blocks()})
+	s.rename(ctx, own)
+	p.Front.Accepted(Accepted{Turn: t.id, Blocks: own.Blocks()})
 	for _, n := range notices {
 		p.Front.Noticed(Noticed{Notice: n})
 	}
 	return t, nil
-}
-
-// label gives every block of parts its handle, in order.
-func (s *Session) label(ctx context.Context, parts []content.Part) error {
-	counts := make(map[content.Kind]int)
-	for _, p := range parts {
-		if b, ok := p.(content.Block); ok {
-			counts[b.Kind()]++
-		}
-	}
-	if len(counts) == 0 {
-		return nil
-	}
-	next, err := s.a.o.Sessions.TakeHandles(ctx, s.ID(), counts)
-	if err != nil {
-		return fmt.Errorf("number the attachments: %w", err)
-	}
-	for i, p := range parts {
-		if b, ok := p.(content.Block); ok {
-			k := b.Kind()
-			parts[i] = content.WithHandle(b, content.NewHandle(k, next[k], s.a.o.Inlet.Extension(b)))
-			next[k]++
-		}
-	}
-	return nil
 }
 
 // titleRunes is how long a session's title gets.
@@ -249,27 +240,20 @@ func (s *Session) askForFile(ctx context.Context, f Front, path string) (bool, e
 		return true, nil
 	}
 	key := "attach " + path
-	if s.permitted(key) {
+	if s.permits.has(key) {
 		return true, nil
 	}
 	answer, err := f.Ask(ctx, q)
 	if err != nil {
 		return false, err
 	}
-	if answer == PermitSession {
-		s.permit(key)
+	switch answer {
+	case PermitSession, PermitAlways: // for good there is no rule about one file
+		s.permits.add(key)
+		return true, nil
+	case PermitOnce:
+		return true, nil
+	case PermitDeny:
 	}
-	return answer != PermitDeny, nil
-}
-
-func (s *Session) permitted(key string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.permits[key]
-}
-
-func (s *Session) permit(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.permits[key] = true
+	return false, nil
 }

@@ -12,6 +12,7 @@ import (
 	"tote/internal/content"
 	"tote/internal/delivery"
 	"tote/internal/permission"
+	"tote/internal/tool"
 )
 
 // Errors that callers may test for.
@@ -22,6 +23,8 @@ var (
 	ErrEmpty = errors.New("the prompt is empty")
 	// ErrClosed: the session has been closed.
 	ErrClosed = errors.New("the session is closed")
+	// ErrEnded: the turn has ended, so nobody can be asked in it.
+	ErrEnded = errors.New("the turn has ended")
 )
 
 // Agent runs sessions. It holds no content.
@@ -48,8 +51,20 @@ type Session struct {
 	// file from those is staged under replayed/. Only a turn touches it.
 	restored map[content.Handle]bool
 	closed   bool
-	permits  map[string]bool
+	permits  *permits
 	lane     lane
+	// parent is the session that this one works for, nil for none; origin is
+	// the turn in which it was made.
+	parent *Session
+	origin origin
+	// files remembers what the model has read.
+	files *tool.FileLog
+	// front shows the turn that runs, nil for none; watcher is told of jobs
+	// between turns.
+	front   *serial
+	watcher func(tool.JobState)
+	// notes wait for the next request.
+	notes []note
 	// forgetful: a backend did not take back a model's thinking, so none is
 	// sent as long as the session is open. Only a turn touches it.
 	forgetful bool
@@ -74,9 +89,7 @@ func (a *Agent) Create(ctx context.Context, agent, cwd string, dirs []string) (*
 		return nil, err
 	}
 	now := a.o.Now()
-	s := &Session{a: a, turn: make(chan struct{}, 1), permits: map[string]bool{}, stored: Stored{
-		ID: a.o.NewID(), Cwd: cwd, Agent: agent, Dirs: dirs, Generation: 1, Created: now, Updated: now,
-	}}
+	s := a.session(Stored{ID: a.o.NewID(), Cwd: cwd, Agent: agent, Dirs: dirs, Generation: 1, Created: now, Updated: now})
 	if err := a.o.Sessions.CreateSession(ctx, s.stored); err != nil {
 		return nil, fmt.Errorf("create session: %w", err)
 	}
@@ -103,11 +116,14 @@ func (a *Agent) Open(ctx context.Context, id, agent, cwd string, dirs []string) 
 	if err != nil {
 		return nil, fmt.Errorf("open session %s: %w", id, err)
 	}
-	s := &Session{
-		a: a, turn: make(chan struct{}, 1), permits: map[string]bool{}, stored: stored, seen: stored, turns: turns,
-		restored: handles(turns),
-	}
+	s := a.session(stored)
+	s.seen, s.turns, s.restored = stored, turns, handles(turns)
 	return s, nil
+}
+
+// session makes an open session of what is stored.
+func (a *Agent) session(stored Stored) *Session {
+	return &Session{a: a, turn: make(chan struct{}, 1), stored: stored, permits: newPermits(), files: &tool.FileLog{}}
 }
 
 func handles(turns []content.Turn) map[content.Handle]bool {
@@ -208,12 +224,18 @@ func (s *Session) SetMode(m permission.Mode) {
 }
 
 // Mode is how much the session may do without asking: what SetMode chose, else
-// what the configuration says.
+// what the configuration says. A session that works for another has that one's,
+// unless it was given a stricter one.
 func (s *Session) Mode() permission.Mode {
 	s.mu.Lock()
 	chosen := s.mode
 	s.mu.Unlock()
-	if chosen != nil {
+	switch {
+	case s.parent != nil && chosen != nil:
+		return stricter(*chosen, s.parent.Mode())
+	case s.parent != nil:
+		return s.parent.Mode()
+	case chosen != nil:
 		return *chosen
 	}
 	return s.a.o.Policy().Rules.Mode
@@ -225,11 +247,7 @@ func (s *Session) Blob(d content.Digest) (io.ReadCloser, error) { return s.a.o.S
 // policy is what the configuration says, with the session's own mode.
 func (s *Session) policy() Policy {
 	p := s.a.o.Policy()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.mode != nil {
-		p.Rules.Mode = *s.mode
-	}
+	p.Rules.Mode = s.Mode()
 	return p
 }
 

@@ -101,7 +101,7 @@ func (t *turn) permission(ctx context.Context, c content.ToolCall, req permissio
 	case permission.Ask:
 	}
 	key := req.Tool + "\x00" + req.Path + "\x00" + req.Detail
-	if t.s.permitted(key) {
+	if t.s.permits.has(key) {
 		return ""
 	}
 	answer, err := t.front.Ask(ctx, Question{Call: c, Request: req, Title: title, Reason: why})
@@ -113,7 +113,7 @@ func (t *turn) permission(ctx context.Context, c content.ToolCall, req permissio
 	case answer == PermitDeny:
 		return "the user did not permit it"
 	case answer == PermitSession:
-		t.s.permit(key)
+		t.s.permits.add(key)
 	}
 	return ""
 }
@@ -184,6 +184,9 @@ func (t *turn) keepResults(ctx context.Context, outs []*outcome) error {
 		r.Blocks = blocks
 		m.Parts = append(m.Parts, r)
 		t.front.ToolFinished(ToolFinished{Call: o.call, Blocks: blocks, IsError: r.IsError})
+	}
+	if err := t.noteIn(ctx, m.Parts); err != nil && first == nil {
+		first = err
 	}
 	if err := t.keep(ctx, m); err != nil && first == nil {
 		first = err

@@ -91,10 +91,14 @@ func (d *Disk) write(ctx context.Context, op, session string, fn func(*kept) err
 // CreateSession implements agent.SessionRecorder.
 func (d *Disk) CreateSession(ctx context.Context, s agent.Stored) error {
 	return d.write(ctx, "CreateSession", "", func(*kept) error {
-		d.sessions[s.ID] = &kept{
+		k := &kept{
 			stored: s, drafts: map[string][]string{}, handles: make(map[content.Kind]int),
 			ledgers: map[agent.Lane]map[content.Handle]delivery.LedgerEntry{},
 		}
+		if from := d.sessions[s.Parent]; from != nil && s.Kind != "" {
+			maps.Copy(k.handles, from.handles) // it counts on
+		}
+		d.sessions[s.ID] = k
 		return nil
 	})
 }

@@ -70,7 +70,9 @@ func (in *Inlet) block(ctx context.Context, s content.Source, sc agent.Scope) (c
 		return content.Opaque{Origin: a.Origin, Type: p.Type, Raw: content.Blob{Digest: d, MIME: "application/json", Size: int64(len(p.Raw))}}, nil
 	case content.Broken:
 		return faulty(s.As, a, content.FaultBadPayload, p.Why), nil
-	case content.DataURI, content.Crop:
+	case content.Given:
+		return p.Block, nil
+	case content.DataURI, content.Crop, content.Compare:
 	}
 	return faulty(s.As, a, content.FaultUnsupported, ""), nil
 }
