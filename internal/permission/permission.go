@@ -2,8 +2,7 @@ package permission
 
 import (
 	"fmt"
-	"path"
-	"strings"
+	"slices"
 )
 
 // Verdict is what may happen.
@@ -38,18 +37,17 @@ const (
 	Write
 	Execute
 	Fetch
+	Call     // call a tool that is not ours, such as one of an MCP server
+	Delegate // give work to another agent, which asks for itself
 )
 
+var actionNames = [...]string{
+	Read: "read", Write: "write", Execute: "execute", Fetch: "fetch", Call: "call", Delegate: "delegate",
+}
+
 func (a Action) String() string {
-	switch a {
-	case Read:
-		return "read"
-	case Write:
-		return "write"
-	case Execute:
-		return "execute"
-	case Fetch:
-		return "fetch"
+	if int(a) < len(actionNames) && a > 0 {
+		return actionNames[a]
 	}
 	return "action?"
 }
@@ -99,86 +97,18 @@ type Request struct {
 	// Detail is the command or the address, for rules and for people.
 	Detail string
 	// Commands are the simple commands of a shell line, each as its words with
-	// one blank between. A rule allows the line only where rules allow every
-	// one of them; one that is denied denies it. Nil where the line could not
-	// be taken apart, which no rule with a pattern allows.
+	// one blank between; a word is quoted where it would not be one word
+	// otherwise. A redirection into a file is one of them: "> FILE". Nil where
+	// the line could not be taken apart, which no rule with a pattern allows.
 	Commands []string
-}
-
-// Rule matches requests. Tool is a tool's name or "*"; Pattern matches the path
-// or the detail: "" matches all, "**" any number of folders, otherwise the
-// syntax of path.Match.
-type Rule struct{ Tool, Pattern string }
-
-// ParseRule reads "tool" or "tool(pattern)".
-func ParseRule(s string) (Rule, error) {
-	name, rest, ok := strings.Cut(strings.TrimSpace(s), "(")
-	if name == "" {
-		return Rule{}, fmt.Errorf("parse permission rule %q: no tool name", s)
-	}
-	if !ok {
-		return Rule{Tool: name}, nil
-	}
-	pattern, ok := strings.CutSuffix(rest, ")")
-	if !ok {
-		return Rule{}, fmt.Errorf("parse permission rule %q: no closing parenthesis", s)
-	}
-	for elem := range strings.SplitSeq(pattern, "/") {
-		if _, err := path.Match(elem, "x"); err != nil {
-			return Rule{}, fmt.Errorf("parse permission rule %q: %w", s, err)
-		}
-	}
-	return Rule{Tool: name, Pattern: pattern}, nil
-}
-
-// Matches reports whether the rule speaks about r.
-func (r Rule) Matches(q Request) bool {
-	if r.Tool != "*" && r.Tool != q.Tool {
-		return false
-	}
-	if r.Pattern == "" {
-		return true
-	}
-	subject := q.Path
-	if subject == "" {
-		subject = q.Detail
-		ok, err := path.Match(r.Pattern, subject)
-		return err == nil && ok || strings.HasSuffix(r.Pattern, "*") && strings.HasPrefix(subject, strings.TrimSuffix(r.Pattern, "*"))
-	}
-	return matchPath(strings.Split(r.Pattern, "/"), strings.Split(strings.TrimPrefix(subject, "/"), "/"))
-}
-
-// matchPath matches a pattern against the end of a path, or against the whole
-// of it when the pattern starts with a slash.
-func matchPath(pattern, elems []string) bool {
-	if len(pattern) > 0 && pattern[0] == "" {
-		return matchElems(pattern[1:], elems)
-	}
-	for i := range elems {
-		if matchElems(pattern, elems[i:]) {
-			return true
-		}
-	}
-	return false
-}
-
-func matchElems(pattern, elems []string) bool {
-	if len(pattern) == 0 {
-		return len(elems) == 0
-	}
-	if pattern[0] == "**" {
-		for i := 0; i <= len(elems); i++ {
-			if matchElems(pattern[1:], elems[i:]) {
-				return true
-			}
-		}
-		return false
-	}
-	if len(elems) == 0 {
-		return false
-	}
-	ok, err := path.Match(pattern[0], elems[0])
-	return err == nil && ok && matchElems(pattern[1:], elems[1:])
+	// Opaque: the line runs more than Commands tell, such as the output of
+	// another command. No rule with a pattern allows it.
+	Opaque bool
+	// Paths are the files that the words of the command name, absolute with
+	// forward slashes. They are denied where they hold keys.
+	Paths []string
+	// ReadOnly: the called tool says that it changes nothing.
+	ReadOnly bool
 }
 
 // Rules is what the user and the project laid down.
@@ -188,12 +118,6 @@ type Rules struct {
 	Deny, Ask, Allow []Rule
 }
 
-// secret names files that hold keys; they are denied by default.
-var secret = []string{
-	".env", ".env.*", "*.pem", "*.key", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", ".pgpass", ".npmrc",
-	".aws/credentials", ".ssh/**", ".gnupg/**",
-}
-
 // Decide gives the verdict on a request and the reason in words.
 func (r Rules) Decide(q Request) (Verdict, string) {
 	for _, rule := range r.Deny {
@@ -201,14 +125,10 @@ func (r Rules) Decide(q Request) (Verdict, string) {
 			return Deny, "a rule denies it: " + rule.String()
 		}
 	}
-	allowed := false
-	for _, rule := range r.Allow {
-		allowed = allowed || rule.Matches(q)
+	if r.reachesSecret(q) {
+		return Deny, "files that hold keys are denied unless a rule names them"
 	}
-	if isSecret(q.Path) && !allowed {
-		return Deny, "files that hold keys are denied unless a rule allows them"
-	}
-	if r.Mode == ModePlan && q.Action != Read {
+	if r.Mode == ModePlan && !inPlan(q) {
 		return Deny, "plan mode changes nothing"
 	}
 	for _, rule := range r.Ask {
@@ -217,14 +137,24 @@ func (r Rules) Decide(q Request) (Verdict, string) {
 		}
 	}
 	switch {
-	case allowed:
+	case covers(r.Allow, q):
 		return Allow, "a rule allows it"
-	case r.Mode == ModeFull:
+	case r.Mode == ModeFull && q.Action > 0 && int(q.Action) < len(actionNames):
 		return Allow, "full mode"
 	case q.Path != "" && !q.Inside:
 		return Ask, "it lies outside the project"
 	}
-	switch q.Action {
+	return r.byAction(q.Action)
+}
+
+// inPlan reports whether plan mode does not forbid the request as such.
+func inPlan(q Request) bool {
+	return q.Action == Read || q.Action == Delegate || q.Action == Call && q.ReadOnly
+}
+
+// byAction is the verdict where no rule speaks.
+func (r Rules) byAction(a Action) (Verdict, string) {
+	switch a {
 	case Read:
 		return Allow, "reading inside the project"
 	case Write:
@@ -236,27 +166,32 @@ func (r Rules) Decide(q Request) (Verdict, string) {
 		return Ask, "it runs a command"
 	case Fetch:
 		return Ask, "it leaves this machine"
+	case Call:
+		return Ask, "it calls an outside tool"
+	case Delegate:
+		return Allow, "the other agent asks for itself"
 	}
 	return Deny, "unknown action"
 }
 
-func isSecret(p string) bool {
-	if p == "" {
+// covers reports whether the rules allow all of the request.
+func covers(rules []Rule, q Request) bool {
+	if q.Action != Execute {
+		return slices.ContainsFunc(rules, func(r Rule) bool { return r.allows(q) })
+	}
+	if slices.ContainsFunc(rules, func(r Rule) bool { return r.names(q.Tool) && r.Pattern == "" }) {
+		return true
+	}
+	if q.Opaque || len(q.Commands) == 0 {
 		return false
 	}
-	elems := strings.Split(strings.TrimPrefix(p, "/"), "/")
-	for _, s := range secret {
-		if matchPath(strings.Split(s, "/"), elems) {
-			return true
+	matched := false
+	for _, c := range q.Commands {
+		hit := slices.ContainsFunc(rules, func(r Rule) bool { return r.names(q.Tool) && matchCommand(r.Pattern, c) })
+		if !hit && !isFilter(c) {
+			return false
 		}
+		matched = matched || hit
 	}
-	return false
-}
-
-// String is what ParseRule reads.
-func (r Rule) String() string {
-	if r.Pattern == "" {
-		return r.Tool
-	}
-	return r.Tool + "(" + r.Pattern + ")"
+	return matched
 }

@@ -44,7 +44,7 @@ func TestDecide(t *testing.T) {
 		"write in plan":          {permission.Rules{Mode: permission.ModePlan}, in("write", permission.Write, "/p/a"), permission.Deny},
 		"plan beats allow":       {permission.Rules{Mode: permission.ModePlan, Allow: rules(t, "write")}, in("write", permission.Write, "/p/a"), permission.Deny},
 		"run asks":               {permission.Rules{Mode: permission.ModeEdits}, permission.Request{Tool: "bash", Action: permission.Execute, Detail: "rm -rf /"}, permission.Ask},
-		"run allowed by prefix":  {permission.Rules{Allow: rules(t, "bash(git status*)")}, permission.Request{Tool: "bash", Action: permission.Execute, Detail: "git status -s"}, permission.Allow},
+		"run allowed by prefix":  {permission.Rules{Allow: rules(t, "bash(git status*)")}, permission.Request{Tool: "bash", Action: permission.Execute, Detail: "git status -s", Commands: []string{"git status -s"}}, permission.Allow},
 		"zero action":            {permission.Rules{}, permission.Request{Tool: "x"}, permission.Deny},
 	} {
 		if got, why := c.r.Decide(c.q); got != c.want || why == "" {
