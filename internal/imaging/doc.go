@@ -1,10 +1,11 @@
 // Package imaging measures pictures and makes them fit for a model.
 //
 // Measure reads headers only. Prepare either passes a picture through byte for
-// byte or re-encodes it, and lists every change it made. Crop cuts a region at
-// full resolution. Strip takes the metadata out of a file without decoding it.
-// Describe says what colours a picture holds, Probe and Sample
-// draw pictures for checks and demonstrations.
+// byte or re-encodes it, and lists every change it made. Show cuts a region at
+// full resolution, turns and enlarges it. SideBySide and Marked put two pictures
+// into one and say how they differ. Strip takes the metadata out of a file
+// without decoding it. Describe says what colours a picture holds, Probe and
+// Sample draw pictures for checks and demonstrations.
 //
 // Invariants:
 //   - Limits are checked from the header before any decoder runs. A picture of

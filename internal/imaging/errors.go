@@ -26,10 +26,12 @@ const (
 	CannotFit
 	// BadRegion means that a crop region does not lie inside the picture.
 	BadRegion
+	// SizesDiffer means that two pictures of one size were wanted.
+	SizesDiffer
 )
 
 var kindNames = [...]string{
-	"unknown", "damaged", "too many pixels", "unsupported", "not a picture", "empty", "cannot fit", "bad region",
+	"unknown", "damaged", "too many pixels", "unsupported", "not a picture", "empty", "cannot fit", "bad region", "sizes differ",
 }
 
 // String returns the kind in lower-case words.
@@ -57,6 +59,8 @@ func (e *Error) Error() string {
 		doing = "encode picture"
 	case BadRegion:
 		doing = "crop picture"
+	case SizesDiffer:
+		doing = "compare pictures"
 	case Empty, NotPicture:
 		doing = "read picture"
 	case Damaged, TooManyPixels, Unsupported:

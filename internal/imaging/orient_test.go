@@ -112,7 +112,7 @@ func TestCropFollowsOrientation(t *testing.T) {
 		}
 		w, h := info.Width/2, info.Height/2
 		for i, at := range [4][2]int{{0, 0}, {w, 0}, {0, h}, {w, h}} {
-			r, err := imaging.Crop(t.Context(), data, imaging.Rect{X: at[0], Y: at[1], W: w, H: h}, imaging.Default)
+			r, err := imaging.Show(t.Context(), data, imaging.View{Rect: imaging.Rect{X: at[0], Y: at[1], W: w, H: h}}, imaging.Default)
 			if err != nil {
 				t.Fatal(err)
 			}

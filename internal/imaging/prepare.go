@@ -14,8 +14,9 @@ type Result struct {
 	Same          bool // Data is the input, byte for byte
 	MIME          string
 	Width, Height int
-	Changes       []Change // what was done; empty only when Same, or for a crop cut without loss
+	Changes       []Change // what was done; empty only when Same, or for a view shown without loss
 	Frames        int      // of the source; 1 = still
+	Zoom          int      // the whole number by which it was enlarged; 0 and 1 = not
 	Source        Info
 }
 
@@ -34,7 +35,7 @@ func Prepare(ctx context.Context, data []byte, b Bounds) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	j := job{b: b, h: &h, src: newSource(img)}
+	j := job{b: b, h: &h, src: newSource(img), turn: h.Orientation}
 	passed := Result{Data: data, Same: true, MIME: h.MIME, Width: h.Width, Height: h.Height, Frames: h.Frames, Source: h.Info}
 	if j.inBounds(len(data)) {
 		switch {
@@ -53,31 +54,6 @@ func Prepare(ctx context.Context, data []byte, b Bounds) (Result, error) {
 	return j.run(ctx)
 }
 
-// Crop cuts a region at full resolution and makes it keep to the bounds. The
-// region must lie inside the picture as displayed.
-func Crop(ctx context.Context, data []byte, r Rect, b Bounds) (Result, error) {
-	h, err := measure(data)
-	if err != nil {
-		return Result{}, err
-	}
-	if err := h.decodable(); err != nil {
-		return Result{}, err
-	}
-	if r.X < 0 || r.Y < 0 || r.W < 1 || r.H < 1 || r.W > h.Width-r.X || r.H > h.Height-r.Y {
-		return Result{}, &Error{Kind: BadRegion, Format: h.Format, Detail: fmt.Sprintf(
-			"region %d,%d %dx%d does not lie inside the %dx%d picture", r.X, r.Y, r.W, r.H, h.Width, h.Height)}
-	}
-	if r == (Rect{W: h.Width, H: h.Height}) {
-		return Prepare(ctx, data, b)
-	}
-	img, err := decode(ctx, data, &h)
-	if err != nil {
-		return Result{}, err
-	}
-	j := job{b: b, h: &h, src: newSource(img).crop(storedRect(r, &h)), cropped: true}
-	return j.run(ctx)
-}
-
 // storedRect maps a displayed region to the stored pixels.
 func storedRect(r Rect, h *header) Rect {
 	x0, y0 := storedPoint(h.Orientation, r.X, r.Y, h.StoredWidth, h.StoredHeight)
@@ -90,6 +66,7 @@ type job struct {
 	b       Bounds
 	h       *header
 	src     *source
+	turn    int // orientation of what is shown, EXIF 1 to 8
 	cropped bool
 }
 
@@ -126,7 +103,7 @@ func (j *job) ownPalette(ctx context.Context, data []byte) (bool, error) {
 
 // size returns the displayed size of what is prepared.
 func (j *job) size() (w, h int) {
-	if j.h.Orientation >= 5 {
+	if j.turn >= 5 {
 		return j.src.h, j.src.w
 	}
 	return j.src.w, j.src.h
@@ -171,7 +148,7 @@ func (j *job) run(ctx context.Context) (Result, error) {
 
 // render returns the picture as displayed at w x h.
 func (j *job) render(ctx context.Context, w, h int) (*raster, error) {
-	if j.h.Orientation >= 5 {
+	if j.turn >= 5 {
 		w, h = h, w
 	}
 	r, err := resample(ctx, j.src, w, h)
@@ -179,7 +156,7 @@ func (j *job) render(ctx context.Context, w, h int) (*raster, error) {
 		return nil, err
 	}
 	r.settle()
-	return r.orient(j.h.Orientation), ctx.Err()
+	return r.orient(j.turn), ctx.Err()
 }
 
 // Quality a palette must reach. Where JPEG is no way out, a coarser palette is
@@ -199,7 +176,7 @@ func (j *job) encode(ctx context.Context, r *raster) (enc attempt, flattened boo
 	jpegOK = jpegOK && r.opaque
 	fw, fh := j.size()
 	flat := !jpegOK || j.h.lossless && isFlat(r)
-	exact := j.h.lossless && r.w == fw && r.h == fh
+	exact := j.h.lossless && r.w >= fw && r.h >= fh
 	enc.size = math.MaxInt64
 	if pngOK && (flat || exact) {
 		enc = pngTrueColor(r, j.b.MaxBytes)

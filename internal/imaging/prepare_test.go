@@ -216,7 +216,7 @@ func TestCrop(t *testing.T) {
 	photo := imagingtest.Photo(120, 80)
 	data := imagingtest.PNG(photo)
 	region := image.Rect(17, 9, 17+40, 9+30)
-	r, err := imaging.Crop(t.Context(), data, imaging.Rect{X: 17, Y: 9, W: 40, H: 30}, imaging.Default)
+	r, err := imaging.Show(t.Context(), data, imaging.View{Rect: imaging.Rect{X: 17, Y: 9, W: 40, H: 30}}, imaging.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,16 +224,16 @@ func TestCrop(t *testing.T) {
 		t.Errorf("crop: %s, same %v, %v, %+v", r.MIME, r.Same, r.Changes, r.Source)
 	}
 	samePixels(t, decode(t, r.Data), photo.(*image.RGBA).SubImage(region), 0)
-	whole, err := imaging.Crop(t.Context(), data, imaging.Rect{W: 120, H: 80}, imaging.Default)
+	whole, err := imaging.Show(t.Context(), data, imaging.View{Rect: imaging.Rect{W: 120, H: 80}}, imaging.Default)
 	if err != nil || !whole.Same {
 		t.Errorf("whole picture: same %v, %v", whole.Same, err)
 	}
-	small, err := imaging.Crop(t.Context(), data, imaging.Rect{X: 17, Y: 9, W: 40, H: 30}, imaging.Bounds{MaxEdge: 20})
+	small, err := imaging.Show(t.Context(), data, imaging.View{Rect: imaging.Rect{X: 17, Y: 9, W: 40, H: 30}}, imaging.Bounds{MaxEdge: 20})
 	if err != nil || small.Width != 20 || small.Height != 15 || small.Changes[0] != imaging.Shrunk {
 		t.Errorf("small crop: %dx%d %v, %v", small.Width, small.Height, small.Changes, err)
 	}
-	for _, bad := range []imaging.Rect{{}, {X: -1, W: 2, H: 2}, {W: 121, H: 1}, {X: 119, W: 2, H: 1}, {Y: 80, W: 1, H: 1}, {X: 1, Y: 1, W: 1<<62 - 1, H: 1}} {
-		_, err := imaging.Crop(t.Context(), data, bad, imaging.Default)
+	for _, bad := range []imaging.Rect{{W: 1}, {X: -1, W: 2, H: 2}, {W: 121, H: 1}, {X: 119, W: 2, H: 1}, {Y: 80, W: 1, H: 1}, {X: 1, Y: 1, W: 1<<62 - 1, H: 1}} {
+		_, err := imaging.Show(t.Context(), data, imaging.View{Rect: bad}, imaging.Default)
 		wantKind(t, err, imaging.BadRegion)
 	}
 }
@@ -248,7 +248,7 @@ func TestCropLayouts(t *testing.T) {
 	b := imaging.Bounds{MIMEs: []string{"image/png"}}
 	for name, data := range files {
 		whole := decode(t, prepare(t, data, b).Data)
-		r, err := imaging.Crop(t.Context(), data, imaging.Rect{X: 3, Y: 5, W: 11, H: 9}, b)
+		r, err := imaging.Show(t.Context(), data, imaging.View{Rect: imaging.Rect{X: 3, Y: 5, W: 11, H: 9}}, b)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -202,8 +202,14 @@ func sourceName(s content.Source) string {
 		if s.Name == "" && p.URI != "" {
 			return fmt.Sprintf("%q", p.URI)
 		}
+	case content.Given:
+		if p.Block != nil && p.Block.BlockHandle() != "" {
+			return string(p.Block.BlockHandle())
+		}
 	case content.Crop:
 		return fmt.Sprintf("a region of %s", p.Handle)
+	case content.Compare:
+		return fmt.Sprintf("%s beside %s", p.A, p.B)
 	case content.Prose:
 		return "text from " + s.Inlet.String()
 	case content.Bytes, content.Base64, content.DataURI, content.Unknown, content.Broken:

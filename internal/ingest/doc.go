@@ -16,6 +16,10 @@
 //   - Text is handed on verbatim: nothing is trimmed, joined or searched.
 //   - Whatever is wrong with an attachment is a fault of its block, never an
 //     error. Errors are a cancelled context or a store that cannot be written.
+//   - What another session of the store holds is handed on without being read
+//     again, once its bytes are known to be there.
+//   - Regions are in pixels of the upright original, whatever a picture was shown
+//     at; what is known of a region or a comparison comes as text beside it.
 //   - Network links are never fetched.
 //   - A client's block can be given back byte for byte: see [Restore].
 //

@@ -78,7 +78,8 @@ func spellingOf(p content.Payload, spelt, payload []byte) content.Spelling {
 		if escapesTo(payload, spelt) {
 			return content.SpellingText
 		}
-	case content.Bytes, content.DataURI, content.Path, content.Link, content.Crop, content.Unknown, content.Broken:
+	case content.Bytes, content.DataURI, content.Path, content.Link, content.Given, content.Crop, content.Compare,
+		content.Unknown, content.Broken:
 	}
 	return content.SpellingStored
 }

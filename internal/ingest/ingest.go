@@ -17,6 +17,8 @@ type Blobs interface {
 	// PutBytes stores data and returns its digest. Storing the same bytes
 	// twice is no error.
 	PutBytes(ctx context.Context, data []byte) (content.Digest, error)
+	// Check fails when the bytes of d are not there or are damaged.
+	Check(d content.Digest) error
 	Reader
 }
 
@@ -76,7 +78,7 @@ type Scope struct {
 	// Ask asks the user whether the file at path, which lies outside the
 	// roots, may be read. Nil means no.
 	Ask func(ctx context.Context, path string) (bool, error)
-	// Lookup finds a block of the session, for crops.
+	// Lookup finds a block of the session, for crops and comparisons.
 	Lookup func(content.Handle) (content.Block, bool)
 }
 
@@ -115,7 +117,8 @@ type taken struct {
 func one(b content.Block) taken { return taken{blocks: []content.Block{b}} }
 
 // Ingest turns a source into blocks: one, or for a link to a readable file the
-// link and then the file. Whatever is wrong with the source is a fault of its
+// link and then the file, or for a region or a comparison what is known about it
+// as text and then the picture. Whatever is wrong with the source is a fault of its
 // block. The envelopes run parallel to the blocks; those of derived blocks, and
 // all where no client sent the source, are zero.
 //
@@ -152,8 +155,12 @@ func (in *Inlet) take(ctx context.Context, s content.Source, sc Scope) (taken, e
 		return in.link(ctx, s, p, sc)
 	case content.EmbeddedText:
 		return in.embedded(ctx, s, p)
+	case content.Given:
+		return in.given(ctx, s, p)
 	case content.Crop:
 		return in.crop(ctx, s, p, sc)
+	case content.Compare:
+		return in.compare(ctx, s, p, sc)
 	case content.Unknown:
 		return in.opaque(ctx, s, p.Type, p.Raw)
 	case content.Broken:

@@ -136,7 +136,7 @@ func pictureFault(ctx context.Context, err error) (content.Fault, string, error)
 		return content.FaultUnsupported, detail + "; convert it to PNG or JPEG", nil
 	case imaging.CannotFit:
 		return content.FaultTooLarge, detail, nil
-	case imaging.BadRegion:
+	case imaging.BadRegion, imaging.SizesDiffer:
 		return content.FaultBadPayload, detail, nil
 	case imaging.Empty:
 		return content.FaultEmpty, "", nil
@@ -144,54 +144,4 @@ func pictureFault(ctx context.Context, err error) (content.Fault, string, error)
 		return content.FaultDamaged, detail, nil
 	}
 	return content.FaultDamaged, detail, nil
-}
-
-// cropReadLimit bounds what is read back from the store for a crop, in bytes.
-// Everything that is stored passed a limit on its way in.
-const cropReadLimit = 1 << 30
-
-// crop cuts a region out of the original of a picture that the session holds.
-func (in *Inlet) crop(ctx context.Context, s content.Source, p content.Crop, sc Scope) (taken, error) {
-	cl := claimOf(s)
-	cl.as = content.KindImage
-	cl.att.Name = fmt.Sprintf("%s crop %d,%d,%d,%d", p.Handle, p.X, p.Y, p.W, p.H)
-	src, ok := content.Block(nil), false
-	if sc.Lookup != nil {
-		src, ok = sc.Lookup(p.Handle)
-	}
-	if !ok {
-		return one(faulty(cl, content.FaultNotFound, "no block is called "+content.Clean(string(p.Handle)))), nil
-	}
-	img, ok := src.(content.Image)
-	if !ok || img.Original.IsZero() {
-		return one(faulty(cl, content.FaultBadPayload, content.Clean(string(p.Handle))+" holds no picture")), nil
-	}
-	data, err := in.blobs.ReadAll(img.Original.Digest, cropReadLimit)
-	if err != nil {
-		return one(faulty(cl, content.FaultMissing, "its stored bytes cannot be read")), nil
-	}
-	r, err := imaging.Crop(ctx, data, imaging.Rect{X: p.X, Y: p.Y, W: p.W, H: p.H}, imaging.Default)
-	if err != nil {
-		f, detail, err := pictureFault(ctx, err)
-		return one(faulty(cl, f, detail)), err
-	}
-	removed, err := in.stripped(&r)
-	if err != nil {
-		return one(faulty(cl, content.FaultDamaged, err.Error())), nil
-	}
-	b := content.Image{Attachment: cl.att, Frames: 1}
-	if b.Prepared, err = in.putPicture(ctx, r); err != nil {
-		return taken{}, err
-	}
-	// The region is an attachment of its own: variants are cut from it, not
-	// from the picture it was taken out of.
-	b.Original = b.Prepared
-	b.Changes = changesOf(r.Changes)
-	if removed {
-		b.Detail = metadataRemoved
-	}
-	if r.Width != p.W || r.Height != p.H {
-		b.Detail = fmt.Sprintf("shrunk from %dx%d to %dx%d", p.W, p.H, r.Width, r.Height)
-	}
-	return one(b), nil
 }

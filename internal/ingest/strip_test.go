@@ -73,7 +73,7 @@ func TestStripMetadataOfWholeCrop(t *testing.T) {
 	img := takeOne(t, in, flag(content.Bytes{Data: imagingtest.JPEGWithMetadata(imagingtest.Photo(40, 20), 1)}), ingest.Scope{})
 	s := content.Source{Payload: content.Crop{Handle: "img-1", W: 40, H: 20}, Inlet: content.InletTool, Chooser: content.ChosenByModel}
 	sc := ingest.Scope{Lookup: func(content.Handle) (content.Block, bool) { return img, true }}
-	got := takeOne(t, in, s, sc).(content.Image)
+	got := shown(t, in, s, sc)
 	if got.Detail != "metadata removed" || bytes.Contains(blobs.get(t, got.Prepared), []byte(imagingtest.Secret)) {
 		t.Errorf("detail %q, %d bytes", got.Detail, got.Prepared.Size)
 	}
