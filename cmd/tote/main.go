@@ -91,6 +91,7 @@ func commands() []command {
 		{"receipts", "say what was sent in a session", cmdReceipts},
 		{"store", "look after the stored attachments", cmdStore},
 		{"trust", "trust, list or distrust project folders", cmdTrust},
+		{"auth", "keep keys, or log in to Copilot", cmdAuth},
 		{"config", "show the configuration and where it comes from", cmdConfig},
 		{"version", "print the version", cmdVersion},
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"tote/internal/auth"
 	"tote/internal/config"
 	"tote/internal/history"
 	"tote/internal/provider/cli"
@@ -25,6 +26,8 @@ type Options struct {
 	Version string
 	// Now is the clock.
 	Now func() time.Time
+	// Keyring keeps keys, nil for that of the system.
+	Keyring auth.Ring
 }
 
 // App is one process with one home. Nothing is opened before it is needed, so
@@ -40,6 +43,9 @@ type App struct {
 	workspaces map[string]*Workspace
 	// asked says when servers were last asked about themselves, by endpoint.
 	asked map[string]time.Time
+	// keys and copilot are made when they are needed.
+	keys    *auth.Keys
+	copilot *auth.Copilot
 }
 
 // Open finds the home. It touches no file.

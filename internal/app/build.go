@@ -96,7 +96,7 @@ func (w *Workspace) build(p config.Provider, a config.Agent, b profile.Binding, 
 // reach says how the server of a provider is reached.
 func (a *App) reach(p config.Provider, x profile.Wire) (provider.Options, error) {
 	o := provider.Options{
-		Name: p.Name, BaseURL: p.BaseURL, Key: func() (string, error) { return p.Key(a.env()) }, KeyHeader: x.KeyHeader,
+		Name: p.Name, BaseURL: p.BaseURL, Key: func() (string, error) { return a.key(p) }, KeyHeader: x.KeyHeader,
 		UserAgent: "tote/" + a.o.Version, Now: a.o.Now, MaxRetries: int(p.MaxRetries),
 		ConnectTimeout: time.Duration(p.Timeouts.Connect), FirstByteTimeout: time.Duration(p.Timeouts.FirstByte),
 		IdleTimeout: time.Duration(p.Timeouts.Idle),

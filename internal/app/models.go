@@ -55,7 +55,7 @@ func (a *App) unusable(ctx context.Context, p config.Provider, path provider.Pro
 		}
 		return nil
 	}
-	if _, err := p.Key(a.env()); err != nil {
+	if _, err := p.KeyFrom(a.env(), a.Keys().Get); err != nil {
 		return fmt.Errorf("%w; set it, or providers.%s.api_key", err, p.Name)
 	}
 	return nil

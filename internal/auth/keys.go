@@ -32,10 +32,10 @@ var (
 	// ErrNoKey: nothing is kept under the name.
 	ErrNoKey = errors.New("no key is kept under that name")
 	// ErrName: a name that cannot name a key.
-	ErrName = errors.New(`a key's name has letters, digits, ".", "_", "-" or "/", 64 at most`)
+	ErrName = errors.New(`a key's name has letters, digits and ._@/- only, 128 at most`)
 )
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,63}$`)
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@/-]{0,127}$`)
 
 // Ring is a keyring of the system.
 type Ring interface {
