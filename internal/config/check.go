@@ -9,7 +9,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
+
+// maxPurpose is the greatest length of what an agent is for, in runes.
+const maxPurpose = 200
 
 // form compiles a pattern at its first use: most starts of the program need none.
 func form(pattern string) func() *regexp.Regexp {
@@ -22,6 +26,7 @@ var (
 	headerForm = form("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110 §5.6.2, token
 	regionForm = form(`^[a-z]{2,8}(-[a-z]+)+-[0-9]{1,2}$`)
 	mediaForm  = form(`^[a-z0-9.+-]+/([a-z0-9.+-]+|\*)$`)
+	toolForm   = form(`^[A-Za-z][A-Za-z0-9_-]{0,127}$`)
 )
 
 // checker checks decoded values and finds the place of each in the tree.
@@ -75,6 +80,10 @@ func checkValues(cfg *Config, root *node, f *faults) {
 	c.rules(cfg.Permissions.Allow, "permissions", "allow")
 	c.rules(cfg.Permissions.Ask, "permissions", "ask")
 	c.rules(cfg.Permissions.Deny, "permissions", "deny")
+	c.tools(cfg.Tools)
+	c.hooks(cfg.Hooks)
+	c.paths(cfg.Instructions, "instructions")
+	c.paths(cfg.AdditionalDirectories, "additional_directories")
 }
 
 func (c checker) name(name string, path ...string) {
@@ -90,6 +99,9 @@ func (c checker) provider(p Provider) {
 	}
 	c.filled(p.APIKey, at("api_key")...)
 	c.secret(p.APIKey, at("api_key")...)
+	if strings.HasPrefix(p.APIKey, keyringWord+":") && keyringName(p) == "" {
+		c.fail("starts with keyring: but is not keyring:NAME, with a name of 1 to 128 letters, digits and the characters . _ @ / -", at("api_key")...)
+	}
 	c.headers(p.Headers, at("headers")...)
 	for _, h := range slices.Sorted(maps.Keys(p.Headers)) {
 		c.secret(p.Headers[h], at("headers", h)...)
@@ -159,6 +171,13 @@ func (c checker) agent(a Agent) {
 	if slices.Contains(a.Fallbacks, "") {
 		c.fail("holds an empty name", at("fallbacks")...)
 	}
+	c.filled(a.Purpose, at("purpose")...)
+	if n := utf8.RuneCountInString(a.Purpose); n > maxPurpose {
+		c.fail("is "+strconv.Itoa(n)+" characters long; the most is "+strconv.Itoa(maxPurpose), at("purpose")...)
+	}
+	if printable(a.Purpose, maxPurpose) != a.Purpose && utf8.RuneCountInString(a.Purpose) <= maxPurpose {
+		c.fail("holds a line end or a character that cannot be shown; want one line of text", at("purpose")...)
+	}
 	if c.given(at("command")...) && (len(a.Command) == 0 || a.Command[0] == "") {
 		c.fail(`names no program; want the program and its arguments, such as ["claude"]`, at("command")...)
 	}
@@ -175,6 +194,10 @@ func (c checker) server(s MCPServer) {
 		c.address(s.URL, at("url")...)
 	}
 	c.headers(s.Headers, at("headers")...)
+	c.positive(int64(s.Timeout), at("timeout")...)
+	c.positive(int64(s.StartTimeout), at("start_timeout")...)
+	c.patterns(s.Allow, at("allow")...)
+	c.patterns(s.Deny, at("deny")...)
 	for name := range s.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(s.Env[name], "\x00") {
 			c.fail("holds a name or value that no environment variable can have", at("env")...)
@@ -243,6 +266,12 @@ func (c checker) limits(l Limits) {
 	c.positive(int64(l.PictureBytes), "limits", "picture_bytes")
 	c.positive(int64(l.RequestBytes), "limits", "request_bytes")
 	c.positive(int64(l.TurnTimeout), "limits", "turn_timeout")
+	c.positive(int64(l.ToolOutputBytes), "limits", "tool_output_bytes")
+	c.positive(int64(l.TaskDepth), "limits", "task_depth")
+	c.positive(int64(l.Jobs), "limits", "jobs")
+	if (l.SummaryAt < 10 || l.SummaryAt > 100) && c.given("limits", "summary_at") {
+		c.fail("is "+strconv.Itoa(l.SummaryAt)+"; want a percentage from 10 to 100", "limits", "summary_at")
+	}
 }
 
 func (c checker) rules(rules []string, path ...string) {

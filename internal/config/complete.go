@@ -15,14 +15,14 @@ func complete(cfg *Config) {
 		cfg.Providers[name] = completeProvider(p)
 	}
 	for name, s := range cfg.MCPServers {
-		switch {
-		case s.Type != "":
-		case s.Command != "":
-			s.Type = TransportStdio
-		case s.URL != "":
-			s.Type = TransportHTTP
+		cfg.MCPServers[name] = completeServer(s)
+	}
+	for _, list := range cfg.Hooks.byEvent() {
+		for i := range list.hooks {
+			if h := &list.hooks[i]; h.Timeout == 0 {
+				h.Timeout = defaultHook
+			}
 		}
-		cfg.MCPServers[name] = s
 	}
 	if _, ok := cfg.Providers[offlineName]; !ok {
 		cfg.Providers = with(cfg.Providers, offlineName, Provider{Name: offlineName, Kind: KindOffline})
@@ -37,6 +37,34 @@ func complete(cfg *Config) {
 		a.Model = offlineModel
 	}
 	cfg.Agents = with(cfg.Agents, offlineName, a)
+}
+
+func completeServer(s MCPServer) MCPServer {
+	switch {
+	case s.Type == transportLong:
+		s.Type = TransportHTTP
+	case s.Type != "":
+	case s.Command != "":
+		s.Type = TransportStdio
+	case s.URL != "":
+		s.Type = TransportHTTP
+	}
+	if s.Timeout == 0 {
+		s.Timeout = defaultCall
+	}
+	if s.StartTimeout == 0 {
+		s.StartTimeout = defaultStart
+	}
+	return s
+}
+
+// settleBash makes the two times of the tool agree: a timeout that is given lifts
+// a bound that is not, and is else cut to the bound.
+func settleBash(b *BashTool, root *node) {
+	if root.get("tools", "bash", "max_timeout") == nil {
+		b.MaxTimeout = max(b.MaxTimeout, b.Timeout)
+	}
+	b.Timeout = min(b.Timeout, b.MaxTimeout)
 }
 
 // completeProvider takes a vendor's key only together with the vendor's own

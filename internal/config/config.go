@@ -28,6 +28,18 @@ type Config struct {
 	Limits Limits `json:"limits,omitzero"`
 	// Permissions say what tools may do without asking.
 	Permissions Permissions `json:"permissions,omitzero"`
+	// Tools hold the settings of the built-in tools.
+	Tools Tools `json:"tools,omitzero"`
+	// Hooks are commands of yours that are run at certain moments of a turn.
+	Hooks Hooks `json:"hooks,omitzero"`
+	// Instructions name further files that hold rules for agents, besides AGENTS.md
+	// and its cousins: paths or patterns such as docs/*.md below the root of the
+	// repository, or a file of yours by an absolute path or one that begins with ~/.
+	Instructions []string `json:"instructions,omitempty"`
+	// AdditionalDirectories are folders that tools may work in as in the project. A
+	// path may begin with ~/, and is else relative to the folder of the
+	// configuration file, for .tote/config.json to the folder that holds .tote.
+	AdditionalDirectories []string `json:"additional_directories,omitempty"`
 	// Privacy holds the settings about what leaves the machine.
 	Privacy Privacy `json:"privacy,omitzero"`
 }
@@ -42,7 +54,9 @@ type Provider struct {
 	// are appended to. Without it the address of the vendor is taken.
 	BaseURL string `json:"base_url,omitempty"`
 	// APIKey is the key, or "$NAME" or "${NAME}" for the environment variable that
-	// holds it. A reference is read only when a request is made.
+	// holds it, or "keyring:NAME" for the entry of the system's keyring, or "keyring"
+	// for the entry that is called like the provider. A reference is read only when a
+	// request is made.
 	APIKey string `json:"api_key,omitempty"`
 	// Headers are sent with each request. A value may be a "$NAME" reference.
 	Headers map[string]string `json:"headers,omitempty"`
@@ -161,6 +175,12 @@ type Agent struct {
 	// Model is the model's id as the provider spells it. A runner is given it as
 	// --model, and chooses for itself where it is left out.
 	Model string `json:"model,omitempty"`
+	// Purpose says in a few words what the agent is for. Agents that may call it
+	// are told, and so is the user.
+	Purpose string `json:"purpose,omitempty"`
+	// Callable are the names of the agents that this one may give work to. Left out,
+	// it is all configured ones but itself and offline; an empty list is none.
+	Callable []string `json:"callable,omitzero"`
 	// Vision says whether the model sees pictures. auto leaves it to evidence.
 	Vision Vision `json:"vision,omitzero"`
 	// Effort is how hard the model thinks before it answers. Left out, the backend
@@ -184,7 +204,8 @@ type Agent struct {
 type MCPServer struct {
 	// Name is the key under mcp_servers.
 	Name string `json:"-"`
-	// Type is the transport. Left out, it is stdio with a command and http with a url.
+	// Type is the transport. Left out, it is stdio with a command and http with a
+	// url. streamable-http is the same as http.
 	Type Transport `json:"type,omitempty"`
 	// Command is the program that is started for the transport stdio.
 	Command string `json:"command,omitempty"`
@@ -200,6 +221,17 @@ type MCPServer struct {
 	Headers map[string]string `json:"headers,omitempty"`
 	// Disabled keeps the server from being used.
 	Disabled bool `json:"disabled,omitempty"`
+	// Timeout bounds one call of a tool. Left out, it is 2m.
+	Timeout Duration `json:"timeout,omitempty"`
+	// StartTimeout bounds the start of the server, until its tools are known. Left
+	// out, it is 30s.
+	StartTimeout Duration `json:"start_timeout,omitempty"`
+	// Allow are the tools of the server that are offered, by name or by a pattern
+	// such as get_*. Left out, all are.
+	Allow []string `json:"allow,omitempty"`
+	// Deny are the tools of the server that are not offered, by name or pattern,
+	// also where allow names them.
+	Deny []string `json:"deny,omitempty"`
 }
 
 // ACP holds the settings for editors.
@@ -233,6 +265,18 @@ type Limits struct {
 	// RequestBytes is the greatest size of a request body. Left out, it is the
 	// provider's.
 	RequestBytes Bytes `json:"request_bytes,omitempty"`
+	// ToolOutputBytes is the greatest size of the text that one tool call gives the
+	// model. What is longer is cut, and the whole is kept in a file.
+	ToolOutputBytes Bytes `json:"tool_output_bytes,omitempty"`
+	// TaskDepth is how deep tasks may lie in each other. With 1, the task of an
+	// agent cannot start tasks.
+	TaskDepth int `json:"task_depth,omitempty"`
+	// Jobs is the greatest number of tasks and commands that run in the background
+	// of one session.
+	Jobs int `json:"jobs,omitempty"`
+	// SummaryAt is how full the model's context window may get before the oldest
+	// turns are summarised, in percent, 10 to 100.
+	SummaryAt int `json:"summary_at,omitempty"`
 	// TurnTimeout ends a turn that takes longer. Left out, none does.
 	TurnTimeout Duration `json:"turn_timeout,omitempty"`
 }
@@ -269,6 +313,10 @@ const (
 	defaultMaxLine    = 64 << 20   // an ACP message
 	maxSends          = 6          // of one request, also the default
 	defaultMaxSteps   = 100        // rounds of tool calls
+	defaultToolOutput = 32 << 10   // text of a tool call for the model
+	defaultTaskDepth  = 2          // tasks in tasks
+	defaultJobs       = 4          // at a time in a session
+	defaultSummaryAt  = 80         // percent of the window
 )
 
 // Default returns the configuration that holds without any file.
@@ -287,6 +335,14 @@ func Default() Config {
 			InlineTextBytes: defaultInlineText,
 			HistoryBytes:    defaultHistory,
 			PictureBytes:    defaultPicture,
+			ToolOutputBytes: defaultToolOutput,
+			TaskDepth:       defaultTaskDepth,
+			Jobs:            defaultJobs,
+			SummaryAt:       defaultSummaryAt,
+		},
+		Tools: Tools{
+			Bash:  BashTool{Sandbox: SandboxAuto, Timeout: defaultBash, MaxTimeout: defaultMaxBash},
+			Fetch: FetchTool{Enabled: true},
 		},
 		Permissions: Permissions{Mode: ModeAsk},
 	}

@@ -179,24 +179,3 @@ func fieldNamed(t reflect.Type, name string) (int, bool) {
 	}
 	return 0, false
 }
-
-// keepKnown drops the members that an MCPServer does not have, from each entry.
-func keepKnown(servers *node) *node {
-	if servers.kind != kindObject {
-		return servers
-	}
-	out := newObject(servers.at)
-	for _, k := range servers.keys {
-		entry := k.val
-		if entry.kind == kindObject {
-			entry = newObject(k.val.at)
-			for _, m := range k.val.keys {
-				if _, ok := fieldNamed(reflect.TypeFor[MCPServer](), m.name); ok {
-					entry.keys = append(entry.keys, m)
-				}
-			}
-		}
-		out.keys = append(out.keys, key{name: k.name, at: k.at, val: entry})
-	}
-	return out
-}

@@ -74,6 +74,11 @@ func grantsNothing(t *testing.T, layer config.Layer) {
 		t.Fatalf("an untrusted layer grants %+v", got.Permissions)
 	}
 	got.Permissions = want.Permissions
+	bash, most := got.Tools.Bash, want.Tools.Bash
+	if bash.Shell != "" || bash.Sandbox == config.SandboxOff || bash.Timeout > most.Timeout || bash.MaxTimeout > most.MaxTimeout {
+		t.Fatalf("an untrusted layer loosens %+v", bash)
+	}
+	got.Tools = want.Tools
 	clean, _, err := config.Merge(config.Layer{}, config.Layer{}, config.Untrusted)
 	if err != nil {
 		t.Fatal(err)

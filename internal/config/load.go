@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -37,7 +38,7 @@ func Load(o Options) (Loaded, error) {
 		Dirs: s.dirs, UserFile: s.user.path, Project: s.project,
 		Fingerprint: s.sum, Trusted: s.trusted, Withheld: s.notes, Stamp: s.stamp(),
 	}
-	user, err := Parse(s.user.path, s.user.data)
+	user, err := s.own()
 	if err != nil {
 		return Loaded{}, err
 	}
@@ -63,11 +64,22 @@ func Load(o Options) (Loaded, error) {
 	if err != nil {
 		return Loaded{}, err
 	}
-	if err := settleFiles(&cfg, o.UserHome); err != nil {
+	if err := errors.Join(settleFiles(&cfg, o.UserHome), settlePowers(&cfg, o.UserHome)); err != nil {
 		return Loaded{}, err
 	}
 	l.Config, l.Withheld = cfg, append(l.Withheld, withheld...)
+	if !l.Trusted {
+		l.Withheld = append(l.Withheld, sayPowers(l.Project.Files)...)
+	}
 	return l, nil
+}
+
+// own is the user's layer: the user's file over the servers that the user shares
+// with other programs.
+func (s *sources) own() (Layer, error) {
+	user, err := Parse(s.user.path, s.user.data)
+	shared, sharedErr := ParseMCP(s.servers.path, s.servers.data)
+	return Layer{root: over(shared.root, user.root)}, errors.Join(err, sharedErr)
 }
 
 // Snapshot returns the stamp that Load would return now. It reads the files, which
@@ -85,6 +97,7 @@ type sources struct {
 	dirs                     Dirs
 	project                  Project
 	user, config, mcp, trust file
+	servers                  file // the user's mcp.json
 	sum                      string
 	trusted                  bool
 	notes                    []string
@@ -102,6 +115,9 @@ func read(o Options) (sources, error) {
 	}
 	if named && !s.user.exists {
 		return sources{}, usage("read configuration %s: the file does not exist", path)
+	}
+	if s.servers, err = readFile(filepath.Join(s.dirs.Config, "mcp.json")); err != nil {
+		return sources{}, err
 	}
 	if o.CWD == "" {
 		return s, nil
@@ -128,7 +144,7 @@ func (s *sources) readProject(o Options) (err error) {
 	}
 	s.sum, s.project.Files, err = fingerprint(s.project, s.config, s.mcp)
 	if errors.Is(err, ErrTooManyFiles) {
-		s.notes = append(s.notes, "the project's hooks and skills: "+ErrTooManyFiles.Error())
+		s.notes = append(s.notes, "the project's hooks, skills and commands: "+ErrTooManyFiles.Error())
 		return nil
 	}
 	if err != nil {
@@ -165,20 +181,22 @@ func (s FileStamp) Equal(t FileStamp) bool {
 // Stamp is the state of everything that Load reads.
 type Stamp struct {
 	User, Project, MCP, Trust FileStamp
-	// Fingerprint covers the project's hooks and skills too.
+	// Servers is the user's own mcp.json.
+	Servers FileStamp
+	// Fingerprint covers the project's hooks, skills and commands too.
 	Fingerprint string
 }
 
 // Equal reports whether Load would return the same for both.
 func (s Stamp) Equal(t Stamp) bool {
 	return s.User.Equal(t.User) && s.Project.Equal(t.Project) && s.MCP.Equal(t.MCP) &&
-		s.Trust.Equal(t.Trust) && s.Fingerprint == t.Fingerprint
+		s.Trust.Equal(t.Trust) && s.Servers.Equal(t.Servers) && s.Fingerprint == t.Fingerprint
 }
 
 func (s *sources) stamp() Stamp {
 	return Stamp{
 		User: stampOf(s.user), Project: stampOf(s.config), MCP: stampOf(s.mcp), Trust: stampOf(s.trust),
-		Fingerprint: s.sum,
+		Servers: stampOf(s.servers), Fingerprint: s.sum,
 	}
 }
 

@@ -42,6 +42,8 @@ func assemble(user, project *node) (Config, error) {
 		decoder{faults: &f}.value(root, reflectOf(&cfg), "")
 	}
 	placeFiles(&cfg, root)
+	placePowers(&cfg, root)
+	settleBash(&cfg.Tools.Bash, root)
 	cfg.DefaultAgent = defaultAgent(&cfg, user, project)
 	complete(&cfg)
 	checkRefs(&cfg, root, &f)
@@ -100,10 +102,12 @@ func over(low, high *node) *node {
 			switch {
 			case identity(k.name) != nil:
 				val = entries(below, val, identity(k.name))
-			case k.name == "permissions":
-				val = permissions(below, val)
+			case k.name == "additional_directories":
+				val = &node{kind: kindArray, at: below.at, items: slices.Concat(below.items, val.items)}
+			case k.name == "instructions":
+				val = concat(below, val)
 			default:
-				val = deep(below, val)
+				val = withJoined(below, val, joined(k.name))
 			}
 		}
 		out.set(k.name, val)
@@ -142,21 +146,42 @@ func deep(low, high *node) *node {
 	return out
 }
 
-// permissions joins the rule lists, the lower layer's rules first.
-func permissions(low, high *node) *node {
+// joined lists, for each section, the lists that are joined and not replaced, so
+// that a project cannot drop what the user laid down.
+func joined(section string) []string {
+	switch section {
+	case "permissions":
+		return []string{"allow", "ask", "deny"}
+	case "tools":
+		return []string{"disabled"}
+	case "hooks":
+		return []string{"prompt", "pre_tool", "post_tool", "stop"}
+	}
+	return nil
+}
+
+// withJoined is deep with lists that are joined.
+func withJoined(low, high *node, lists []string) *node {
 	out := deep(low, high)
-	for _, name := range []string{"allow", "ask", "deny"} {
-		a, b := low.get(name), high.get(name)
-		if a == nil || b == nil {
-			continue
+	for _, name := range lists {
+		if a, b := low.get(name), high.get(name); a != nil && b != nil {
+			out.set(name, concat(a, b))
 		}
-		both := &node{kind: kindArray, at: a.at, items: slices.Clone(a.items)}
-		for _, rule := range b.items {
-			if !slices.ContainsFunc(a.items, func(n *node) bool { return n.str() == rule.str() }) {
-				both.items = append(both.items, rule)
-			}
-		}
-		out.set(name, both)
 	}
 	return out
+}
+
+// concat joins two lists, the lower layer's items first. A text that both hold
+// stays once.
+func concat(low, high *node) *node {
+	both := &node{kind: kindArray, at: low.at, items: slices.Clone(low.items)}
+	for _, item := range high.items {
+		known := func(n *node) bool {
+			return n.kind == kindString && item.kind == kindString && n.str() == item.str()
+		}
+		if !slices.ContainsFunc(low.items, known) {
+			both.items = append(both.items, item)
+		}
+	}
+	return both
 }

@@ -209,6 +209,7 @@ func TestUntrustedMembers(t *testing.T) {
 	decided := map[string]string{
 		"Schema": "ignored", "Providers": "withheld", "Agents": "vision", "DefaultAgent": "withheld", "Probe": "stricter",
 		"MCPServers": "disabled", "ACP": "withheld", "Limits": "lower", "Permissions": "stricter", "Privacy": "strip_metadata",
+		"Tools": "stricter", "Hooks": "withheld", "Instructions": "withheld", "AdditionalDirectories": "withheld",
 	}
 	for f := range reflect.TypeFor[config.Config]().Fields() {
 		if decided[f.Name] == "" {
@@ -217,7 +218,7 @@ func TestUntrustedMembers(t *testing.T) {
 	}
 	// Every limit is known to the comparison: raising any of them is withheld.
 	raised := `{"limits": {"max_sends": 6, "max_steps": 101, "attachment_bytes": "1GB", "inline_text_bytes": "1GB",
-	  "history_bytes": "1GB", "picture_bytes": "1GB", "request_bytes": "1GB", "turn_timeout": "9h"}}`
+	  "history_bytes": "1GB", "picture_bytes": "1GB", "request_bytes": "1GB", "turn_timeout": "9h", "tool_output_bytes": "1GB", "task_depth": 9, "jobs": 99, "summary_at": 90}}`
 	user := `{"limits": {"max_sends": 5, "request_bytes": 5, "turn_timeout": "1m"}}`
 	got, withheld, err := config.Merge(parse(t, user), parse(t, raised), config.Untrusted)
 	if err != nil {

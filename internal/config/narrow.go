@@ -43,6 +43,18 @@ func narrow(user *Config, root *node) (*node, []string) {
 			n.permissions(k.val)
 		case "privacy":
 			n.privacy(k.val)
+		case "tools":
+			n.tools(k.val)
+		case "hooks":
+			n.hooks()
+		case "instructions":
+			for _, path := range project.Instructions {
+				n.hold("instructions from " + clean(path))
+			}
+		case "additional_directories":
+			for _, path := range project.AdditionalDirectories {
+				n.hold("additional directory " + clean(path))
+			}
 		case "default_agent":
 			if project.DefaultAgent != user.DefaultAgent {
 				n.hold("default agent " + clean(project.DefaultAgent))
@@ -128,6 +140,8 @@ func (n *narrower) limits(section *node) {
 	for _, m := range section.keys {
 		old, value := was[m.name], now[m.name]
 		switch {
+		case m.name == "summary_at" && value != old: // each summary is paid for
+			n.hold("limits.summary_at " + string(m.val.standard()))
 		case value > 0 && (old == 0 || value < old):
 			n.keep(m.val, "limits", m.name)
 		case value != old:
@@ -147,6 +161,10 @@ func sizes(l Limits) map[string]int64 {
 		"picture_bytes":     int64(l.PictureBytes),
 		"request_bytes":     int64(l.RequestBytes),
 		"turn_timeout":      int64(l.TurnTimeout),
+		"tool_output_bytes": int64(l.ToolOutputBytes),
+		"task_depth":        int64(l.TaskDepth),
+		"jobs":              int64(l.Jobs),
+		"summary_at":        int64(l.SummaryAt),
 	}
 }
 
@@ -196,7 +214,7 @@ func sayProvider(p Provider) string {
 		facts = append(facts, "base_url "+clean(safeURL(p.BaseURL)))
 	}
 	if p.APIKey != "" {
-		facts = append(facts, "api_key "+shown(p.APIKey))
+		facts = append(facts, "api_key "+shownKey(p))
 	}
 	for _, h := range slices.Sorted(maps.Keys(p.Headers)) {
 		facts = append(facts, "header "+clean(h)+" "+shown(p.Headers[h]))
@@ -236,6 +254,10 @@ func sayAgent(a Agent) string {
 	say("describer", a.Describer)
 	say("escalate_to", a.EscalateTo)
 	say("fallbacks", strings.Join(a.Fallbacks, ", "))
+	if a.Callable != nil {
+		facts = append(facts, "callable "+clean("["+strings.Join(a.Callable, ", ")+"]"))
+	}
+	say("purpose", a.Purpose)
 	if a.Vision == VisionYes {
 		say("vision", a.Vision.String())
 	}

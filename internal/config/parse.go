@@ -41,33 +41,6 @@ func Parse(name string, data []byte) (Layer, error) {
 	return Layer{root: root}, nil
 }
 
-// ParseMCP reads a .mcp.json file, which other programs share. Members that are
-// not known are passed over.
-func ParseMCP(name string, data []byte) (Layer, error) {
-	root, err := parseTree(name, data)
-	if err != nil || root == nil {
-		return Layer{}, err
-	}
-	var f faults
-	servers := root.get("mcpServers")
-	if servers == nil {
-		return Layer{}, nil
-	}
-	servers = keepKnown(servers)
-	cfg := Config{}
-	d := decoder{faults: &f}
-	d.value(servers, reflectOf(&cfg.MCPServers), "mcpServers")
-	top := newObject(root.at)
-	top.set("mcp_servers", servers)
-	if len(f.errs) == 0 {
-		checkValues(&cfg, top, &f)
-	}
-	if err := f.err(); err != nil {
-		return Layer{}, err
-	}
-	return Layer{root: top}, nil
-}
-
 // parseTree returns nil for a file that holds nothing but space and comments.
 func parseTree(name string, data []byte) (*node, error) {
 	at := pos{file: name}

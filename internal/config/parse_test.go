@@ -53,7 +53,7 @@ const full = `// every member once
       "status": {"code": 503, "body": "busy", "times": 2}}},
   },
   "agents": {
-    "main": {"provider": "work", "model": "m/1", "vision": true, "effort": "high", "describer": "eye", "escalate_to": "eye", "fallbacks": ["eye", "openai/gpt"]},
+    "main": {"provider": "work", "model": "m/1", "vision": true, "effort": "high", "purpose": "hard work", "callable": ["eye"], "describer": "eye", "escalate_to": "eye", "fallbacks": ["eye", "openai/gpt"]},
     "eye": {"provider": "anthropic", "model": "sees"},
     "cli": {"runner": "custom", "command": ["x", "-y"]},
     "code": {"runner": "claude", "model": "opus", "command": ["/opt/bin/claude"]},
@@ -61,12 +61,20 @@ const full = `// every member once
   "default_agent": "main",
   "probe": "ask",
   "mcp_servers": {
-    "files": {"command": "npx", "args": ["-y", "files"], "env": {"A": "b"}, "cwd": "/w", "disabled": true},
-    "web": {"type": "sse", "url": "https://mcp.example.com/x", "headers": {"Authorization": "Bearer ${TOKEN}"}},
+    "files": {"command": "npx", "args": ["-y", "files"], "env": {"A": "b"}, "cwd": "/w", "disabled": true, "timeout": "10s", "start_timeout": "1m"},
+    "web": {"allow": ["get_*"], "deny": ["get_all"], "type": "sse", "url": "https://mcp.example.com/x", "headers": {"Authorization": "Bearer ${TOKEN}"}},
   },
   "acp": {"v2": true, "echo": "on", "unknown_blocks": "reject", "max_line": "10MiB"},
   "limits": {"max_sends": 3, "max_steps": 9, "attachment_bytes": 1, "inline_text_bytes": 2, "history_bytes": 3,
-    "picture_bytes": 4, "request_bytes": 5, "turn_timeout": "1h30m"},
+    "picture_bytes": 4, "request_bytes": 5, "turn_timeout": "1h30m", "tool_output_bytes": "1KiB", "task_depth": 1, "jobs": 7, "summary_at": 60},
+  "tools": {"bash": {"shell": "zsh", "sandbox": "require", "timeout": "1m", "max_timeout": "2m"}, "fetch": {"enabled": false}, "disabled": ["todo"]},
+  "hooks": {
+    "prompt": [{"command": ["./check", "x"]}], "stop": [{"command": ["~/bin/done"]}],
+    "pre_tool": [{"match": "bash(git push *)|write", "command": ["guard"], "timeout": "1s", "required": true}],
+    "post_tool": [{"match": "edit", "command": ["gofmt-all"]}],
+  },
+  "instructions": ["docs/*.md"],
+  "additional_directories": ["/srv/data", "../sibling"],
   "permissions": {"mode": "edits", "allow": ["bash(ls)"], "ask": ["bash"], "deny": ["read(.env)"]},
   "privacy": {"strip_metadata": true},
 } // end`
@@ -106,7 +114,7 @@ func TestParseEveryMember(t *testing.T) {
 		},
 		Agents: map[string]config.Agent{
 			"main": {
-				Name: "main", Provider: "work", Model: "m/1", Vision: config.VisionYes, Effort: config.EffortHigh, Describer: "eye", EscalateTo: "eye",
+				Name: "main", Provider: "work", Model: "m/1", Vision: config.VisionYes, Effort: config.EffortHigh, Purpose: "hard work", Callable: []string{"eye"}, Describer: "eye", EscalateTo: "eye",
 				Fallbacks: []string{"eye", "openai/gpt"},
 			},
 			"eye":     {Name: "eye", Provider: "anthropic", Model: "sees"},
@@ -120,17 +128,37 @@ func TestParseEveryMember(t *testing.T) {
 			"files": {
 				Name: "files", Type: config.TransportStdio, Command: "npx", Args: []string{"-y", "files"},
 				Env: map[string]string{"A": "b"}, CWD: "/w", Disabled: true,
+				Timeout: config.Duration(10 * time.Second), StartTimeout: config.Duration(time.Minute),
 			},
 			"web": {
 				Name: "web", Type: config.TransportSSE, URL: "https://mcp.example.com/x",
 				Headers: map[string]string{"Authorization": "Bearer ${TOKEN}"},
+				Timeout: config.Duration(2 * time.Minute), StartTimeout: config.Duration(30 * time.Second),
+				Allow: []string{"get_*"}, Deny: []string{"get_all"},
 			},
 		},
 		ACP: config.ACP{V2: true, Echo: config.EchoOn, UnknownBlocks: config.UnknownReject, MaxLine: 10 << 20},
 		Limits: config.Limits{
 			MaxSends: 3, MaxSteps: 9, AttachmentBytes: 1, InlineTextBytes: 2, HistoryBytes: 3, PictureBytes: 4,
 			RequestBytes: 5, TurnTimeout: config.Duration(90 * time.Minute),
+			ToolOutputBytes: 1024, TaskDepth: 1, Jobs: 7, SummaryAt: 60,
 		},
+		Tools: config.Tools{
+			Bash: config.BashTool{
+				Shell: "zsh", Sandbox: config.SandboxRequire, Timeout: config.Duration(time.Minute), MaxTimeout: config.Duration(2 * time.Minute),
+			},
+			Disabled: []string{"todo"},
+		},
+		Hooks: config.Hooks{
+			Prompt: []config.Hook{{Command: []string{"." + string(filepath.Separator) + "check", "x"}, Timeout: config.Duration(10 * time.Second)}},
+			PreTool: []config.Hook{{
+				Match: "bash(git push *)|write", Command: []string{"guard"}, Timeout: config.Duration(time.Second), Required: true,
+			}},
+			PostTool: []config.Hook{{Match: "edit", Command: []string{"gofmt-all"}, Timeout: config.Duration(10 * time.Second)}},
+			Stop:     []config.Hook{{Command: []string{"~/bin/done"}, Timeout: config.Duration(10 * time.Second)}},
+		},
+		Instructions:          []string{"docs/*.md"},
+		AdditionalDirectories: []string{"/srv/data", filepath.Join("..", "sibling")},
 		Permissions: config.Permissions{
 			Mode: config.ModeEdits, Allow: []string{"bash(ls)"}, Ask: []string{"bash"}, Deny: []string{"read(.env)"},
 		},
@@ -194,7 +222,7 @@ func TestErrors(t *testing.T) {
 		{`{"agents": {"a": {"modle": "x"}}}`, `c.json:1:19: agents.a.modle: is not a known member; did you mean model?`},
 		{`{"privacy": {"zzzzzzzz": 1}}`, `c.json:1:14: privacy.zzzzzzzz: is not a known member; known here: strip_metadata`},
 		{`{"Probe": "auto"}`, `c.json:1:2: Probe: is not a known member; did you mean probe?`},
-		{`{"agents": {"a": {"Name": "x"}}}`, `c.json:1:19: agents.a.Name: is not a known member; known here: provider, model, vision, effort, describer, escalate_to, fallbacks, runner, command`},
+		{`{"agents": {"a": {"Name": "x"}}}`, `c.json:1:19: agents.a.Name: is not a known member; known here: provider, model, purpose, callable, vision, effort, describer, escalate_to, fallbacks, runner, command`},
 		{"{\"probe\": \"auto\",\n \"probe\": \"ask\"}", `c.json:2:2: probe: is given twice`},
 		{`{"agents": {"a": {}, "\u0061": {}}}`, `c.json:1:22: agents.a: is given twice`},
 		// Types.
@@ -359,7 +387,10 @@ func TestParseMCP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]config.MCPServer{"My Server": {Name: "My Server", Type: config.TransportStdio, Command: "x"}}
+	want := map[string]config.MCPServer{"My Server": {
+		Name: "My Server", Type: config.TransportStdio, Command: "x",
+		Timeout: config.Duration(2 * time.Minute), StartTimeout: config.Duration(30 * time.Second),
+	}}
 	if diff := cmp.Diff(want, cfg.MCPServers); diff != "" {
 		t.Errorf("servers (-want +got):\n%s", diff)
 	}

@@ -9,8 +9,10 @@ import (
 	"hash"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Project is what a working folder's repository brings along.
@@ -23,24 +25,52 @@ type Project struct {
 	// ConfigFile and MCPFile are the paths in Folder, whether or not the files exist.
 	ConfigFile, MCPFile string
 	// Files are the files that carry powers and exist, relative to Folder, with
-	// slashes, sorted. Trust covers these and no others, so hooks and skills are
-	// read from this list only. Find leaves it empty; Load fills it.
+	// slashes, sorted. Trust covers these and no others, so hooks, skills
+	// and commands are read from this list only. Find leaves it empty; Load fills it.
 	Files []string
 }
 
-// ErrTooManyFiles says that a project brings more hooks and skills than are read,
+// ErrTooManyFiles says that a project brings more hooks, skills and commands than are read,
 // so it cannot be trusted.
 var ErrTooManyFiles = errors.New("too many or too large files with powers")
 
-// Bounds on the hooks and skills of a project.
+// Bounds on the hooks, skills and commands of a project.
 const (
 	maxPowerFiles   = 1000
 	maxPowerBytes   = 8 << 20
 	maxPowerEntries = 10_000 // files, folders and links seen
 )
 
-// powerDirs are the folders below a project whose files run or instruct.
-func powerDirs() []string { return []string{".tote/hooks", ".tote/skills"} }
+// powerDirs are the folders below a project whose files run or instruct: those of
+// tote, and those that other programs read skills and commands from.
+func powerDirs() []string {
+	return []string{".tote/hooks", ".tote/skills", ".tote/commands", ".claude/skills", ".claude/commands", ".agents/skills"}
+}
+
+// sayPowers tells which skills and commands are among the files of a project.
+func sayPowers(files []string) []string {
+	var skills, commands []string
+	for _, name := range files {
+		dir, base := path.Split(name)
+		switch {
+		case base == "SKILL.md" && strings.Contains(dir, "/skills/"):
+			skills = append(skills, clean(path.Base(dir)))
+		case path.Ext(base) == ".md" && strings.Contains(dir, "/commands/"):
+			commands = append(commands, "/"+clean(strings.TrimSuffix(base, ".md")))
+		}
+	}
+	var out []string
+	for _, list := range []struct {
+		what  string
+		names []string
+	}{{"skills ", skills}, {"commands ", commands}} {
+		slices.Sort(list.names)
+		if names := slices.Compact(list.names); len(names) > 0 {
+			out = append(out, printable(list.what+strings.Join(names, ", "), maxLine))
+		}
+	}
+	return out
+}
 
 // Find looks for a project from a working folder up to the root of its repository.
 // Outside a repository it looks at the working folder alone, since the folders
@@ -67,8 +97,8 @@ func Find(cwd string) (Project, error) {
 }
 
 // canonical makes a path absolute and resolves its symlinks.
-func canonical(path string) (string, error) {
-	abs, err := filepath.Abs(path)
+func canonical(name string) (string, error) {
+	abs, err := filepath.Abs(name)
 	if err != nil {
 		return "", err
 	}
@@ -102,13 +132,13 @@ func nearestWith(dir, root string, names ...string) string {
 	}
 }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
+func exists(name string) bool {
+	_, err := os.Lstat(name)
 	return err == nil
 }
 
 // fingerprint is a digest over the names and bytes of all files of the project
-// that carry powers: the two configuration files, hooks and skills. A file that
+// that carry powers: the two configuration files, hooks, skills and commands. A file that
 // is missing and an empty one differ. It is empty where there is no such file. The
 // error wraps ErrTooManyFiles where they are too many to read.
 func fingerprint(p Project, config, mcp file) (sum string, files []string, err error) {
@@ -151,7 +181,7 @@ func (h *fingerprinter) add(name, kind string, data []byte) {
 	}
 }
 
-// dirs walks the folders of hooks and skills without leaving the project. The
+// dirs walks the folders of hooks, skills and commands without leaving the project. The
 // walk is in lexical order.
 func (h *fingerprinter) dirs(folder string) error {
 	root, err := os.OpenRoot(folder)

@@ -3,7 +3,6 @@ package config
 import (
 	"bytes"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -86,18 +85,10 @@ func placeFiles(cfg *Config, root *node) {
 // settleFiles makes the paths in providers absolute.
 func settleFiles(cfg *Config, home string) error {
 	for name, p := range cfg.Providers {
-		var err error
-		switch {
-		case p.CAFile == "":
+		if p.CAFile == "" {
 			continue
-		case underHome(p.CAFile) && home == "":
-			err = errors.New("no home folder is known")
-		case underHome(p.CAFile):
-			p.CAFile = filepath.Join(home, filepath.FromSlash(p.CAFile[2:]))
-		default:
-			p.CAFile, err = filepath.Abs(p.CAFile)
 		}
-		if err != nil {
+		if err := settle(&p.CAFile, home); err != nil {
 			return fmt.Errorf("find the ca_file of provider %s: %w", quoted(name), err)
 		}
 		cfg.Providers[name] = p

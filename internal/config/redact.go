@@ -15,14 +15,14 @@ const setWord = "set"
 var secretArg = form(`(?i)(key|token|secret|passw|auth|credential)`)
 
 // Redacted returns the configuration as indented JSON without secrets: a key
-// that names a variable is shown as "$NAME", a literal one as "set", and so are
+// that names a variable or an entry of the keyring is shown as it stands, a literal one as "set", and so are
 // header and environment values. Arguments that look like secrets are hidden too,
 // which is a help and no promise: keys belong into the environment.
 func (c *Config) Redacted() ([]byte, error) {
 	out := *c
 	out.Providers = maps.Clone(c.Providers)
 	for name, p := range out.Providers {
-		p.APIKey = shown(p.APIKey)
+		p.APIKey = shownKey(p)
 		p.Headers = shownAll(p.Headers)
 		if p.BaseURL != "" {
 			p.BaseURL = safeURL(p.BaseURL)
@@ -43,6 +43,10 @@ func (c *Config) Redacted() ([]byte, error) {
 		}
 		out.MCPServers[name] = s
 	}
+	out.Hooks = Hooks{
+		Prompt: hideHooks(c.Hooks.Prompt), PreTool: hideHooks(c.Hooks.PreTool),
+		PostTool: hideHooks(c.Hooks.PostTool), Stop: hideHooks(c.Hooks.Stop),
+	}
 	data, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("write configuration: %w", err)
@@ -56,6 +60,22 @@ func shown(s string) string {
 		return s
 	}
 	return setWord
+}
+
+// shownKey is what may be seen of a provider's key.
+func shownKey(p Provider) string {
+	if keyringName(p) != "" {
+		return p.APIKey
+	}
+	return shown(p.APIKey)
+}
+
+func hideHooks(hooks []Hook) []Hook {
+	out := slices.Clone(hooks)
+	for i := range out {
+		out[i].Command = hideArgs(out[i].Command)
+	}
+	return out
 }
 
 // shownProxy is what may be seen of a proxy's address, which may hold a password.

@@ -100,6 +100,14 @@ func (c checker) wholeAgent(cfg *Config, a Agent) {
 	for _, name := range a.Fallbacks {
 		c.target(cfg, name, at("fallbacks")...)
 	}
+	for _, name := range a.Callable {
+		switch _, ok := cfg.Agents[name]; {
+		case name == a.Name:
+			c.fail("holds the agent itself", at("callable")...)
+		case !ok:
+			c.unknownAgent(cfg, name, at("callable")...)
+		}
+	}
 }
 
 func (c checker) target(cfg *Config, name string, path ...string) {

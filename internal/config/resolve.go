@@ -49,6 +49,18 @@ func (c *Config) Agent(name string) (Agent, error) {
 	return Agent{}, usage("no agent is called %s%s; known: %s", quoted(name), meant(name, known), list(known))
 }
 
+// CallableFrom lists the agents that the one called name may give work to, sorted.
+// An agent that is not configured may call all.
+func (c *Config) CallableFrom(name string) []string {
+	if a, ok := c.Agents[name]; ok && a.Callable != nil {
+		names := slices.Clone(a.Callable)
+		slices.Sort(names)
+		return slices.Compact(names)
+	}
+	names := slices.Sorted(maps.Keys(c.Agents))
+	return slices.DeleteFunc(names, func(n string) bool { return n == name || n == offlineName || strings.Contains(n, "/") })
+}
+
 // ResolveModel returns the unnamed agent for PROVIDER/MODEL, which is split at
 // the first slash: a model's id may hold more.
 func (c *Config) ResolveModel(s string) (Agent, error) {
@@ -86,8 +98,8 @@ type Overlay struct {
 }
 
 // Apply returns the configuration with the command line's wishes. A model given
-// there runs as an unnamed agent that keeps the describer, the escalation target
-// and the fallbacks of the agent it replaces. The receiver is not changed.
+// there runs as an unnamed agent that keeps the describer, the escalation target,
+// the fallbacks and the callable agents of the agent it replaces. The receiver is not changed.
 func (c *Config) Apply(o Overlay) (Config, error) {
 	out := *c
 	if o.Mode != "" {
@@ -107,41 +119,13 @@ func (c *Config) Apply(o Overlay) (Config, error) {
 			return Config{}, err
 		}
 		picked.Describer, picked.EscalateTo, picked.Fallbacks = base.Describer, base.EscalateTo, base.Fallbacks
+		picked.Callable = base.Callable
 		base = picked
 	}
 	out.DefaultAgent = base.Name
 	out.Agents = with(c.Agents, base.Name, base)
 	return out, nil
 }
-
-// Key returns the key to send, which is empty for a provider that has none. The
-// environment is read here and nowhere earlier. An error names the variable.
-func (p Provider) Key(env func(string) string) (string, error) {
-	for _, name := range p.otherKeys() {
-		if v := env(name); v != "" && env(p.KeyName()) == "" {
-			return v, nil
-		}
-	}
-	v, err := lookUp(p.APIKey, env)
-	if err != nil {
-		return "", fmt.Errorf("read the key of provider %s: %w", quoted(p.Name), err)
-	}
-	return v, nil
-}
-
-// otherKeys lists the variables that a vendor's own address takes a key from when
-// the usual one is not set.
-func (p Provider) otherKeys() []string {
-	for _, v := range vendors() {
-		if len(v.env) > 0 && v.env[0] == p.KeyName() && v.url(p.Kind) == p.BaseURL {
-			return v.env[1:]
-		}
-	}
-	return nil
-}
-
-// KeyName returns the environment variable that the key is read from, or "".
-func (p Provider) KeyName() string { return envName(p.APIKey) }
 
 // HeaderValues returns the headers to send, with references looked up.
 func (p Provider) HeaderValues(env func(string) string) (map[string]string, error) {

@@ -60,6 +60,11 @@ type generator struct {
 // bounds are what the checks demand beyond the types.
 var bounds = map[string]map[string]any{
 	"Limits.MaxSends":           {"maximum": 6},
+	"Limits.SummaryAt":          {"minimum": 10, "maximum": 100},
+	"Agent.Purpose":             {"minLength": 1, "maxLength": 200},
+	"BashTool.Shell":            {"minLength": 1},
+	"Tools.Disabled":            {"items": map[string]any{"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,127}$"}},
+	"Hook.Command":              {"minItems": 1},
 	"FaultStatus.Code":          {"minimum": 400, "maximum": 599},
 	"Refusal.Status":            {"minimum": 400, "maximum": 599},
 	"Provider.BaseURL":          {"pattern": "^https?://"},
@@ -103,6 +108,9 @@ func (g generator) object(t reflect.Type, defaults reflect.Value) map[string]any
 	out := map[string]any{"type": "object", "additionalProperties": false, "properties": members}
 	if t == reflect.TypeFor[config.FaultStatus]() {
 		out["required"] = []string{"code"}
+	}
+	if t == reflect.TypeFor[config.Hook]() {
+		out["required"] = []string{"command"}
 	}
 	if t == reflect.TypeFor[config.FaultCall]() {
 		out["required"] = []string{"name"}
@@ -157,14 +165,21 @@ func (g generator) ref(t reflect.Type, defaults reflect.Value) map[string]any {
 	return map[string]any{"$ref": "#/$defs/" + t.Name()}
 }
 
-// fieldComments reads the comments of all struct fields in config.go.
+// fieldComments reads the comments of all struct fields in config.go and powers.go.
 func fieldComments(t *testing.T) map[string]string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "config.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := map[string]string{}
+	for _, name := range []string{"config.go", "powers.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		addComments(file, out)
+	}
+	return out
+}
+
+func addComments(file *ast.File, out map[string]string) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.TypeSpec)
 		if !ok {
@@ -181,5 +196,4 @@ func fieldComments(t *testing.T) map[string]string {
 		}
 		return true
 	})
-	return out
 }

@@ -108,6 +108,19 @@ func ParseMode(s string) (Mode, error) {
 	return "", usage("mode %q is not one of %s", clean(s), strings.Join(Mode("").Values(), ", "))
 }
 
+// Sandbox says whether commands run in a sandbox.
+type Sandbox string
+
+// The settings for the sandbox, from the freest to the strictest.
+const (
+	SandboxOff     Sandbox = "off"
+	SandboxAuto    Sandbox = "auto"
+	SandboxRequire Sandbox = "require"
+)
+
+// Values lists the closed set, the freest first.
+func (Sandbox) Values() []string { return []string{"off", "auto", "require"} }
+
 // Echo says whether the user's blocks are sent back to an editor.
 type Echo string
 
@@ -141,10 +154,12 @@ const (
 	TransportStdio Transport = "stdio"
 	TransportHTTP  Transport = "http"
 	TransportSSE   Transport = "sse"
+	// transportLong is what other programs call TransportHTTP. Merge turns it into that.
+	transportLong Transport = "streamable-http"
 )
 
-// Values lists the closed set.
-func (Transport) Values() []string { return []string{"stdio", "http", "sse"} }
+// Values lists what the files may say. Merge leaves the first three.
+func (Transport) Values() []string { return []string{"stdio", "http", "sse", string(transportLong)} }
 
 // ImageTokens says what the offline backend reports as image tokens. Empty is
 // the same as ImageTokensReport.

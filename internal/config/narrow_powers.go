@@ -1,0 +1,72 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// tools keeps a stricter sandbox, shorter times and what disables tools.
+func (n *narrower) tools(section *node) {
+	for _, m := range section.keys {
+		switch m.name {
+		case "bash":
+			n.bash(m.val)
+		case "fetch":
+			n.fetch(m.val)
+		case "disabled":
+			n.keep(m.val, "tools", "disabled")
+		default:
+			n.hold("tools." + m.name + " " + clean(string(m.val.standard())))
+		}
+	}
+}
+
+func (n *narrower) bash(section *node) {
+	was, now := n.user.Tools.Bash, n.project.Tools.Bash
+	order := Sandbox("").Values()
+	for _, m := range section.keys {
+		narrows, same := false, false
+		switch m.name {
+		case "sandbox":
+			a, b := slices.Index(order, string(was.Sandbox)), slices.Index(order, string(now.Sandbox))
+			narrows, same = b > a, a == b
+		case "timeout":
+			narrows, same = now.Timeout < was.Timeout, now.Timeout == was.Timeout
+		case "max_timeout":
+			narrows, same = now.MaxTimeout < was.MaxTimeout, now.MaxTimeout == was.MaxTimeout
+		case "shell":
+			same = now.Shell == was.Shell
+		}
+		switch {
+		case narrows:
+			n.keep(m.val, "tools", "bash", m.name)
+		case !same:
+			n.hold("tools.bash." + m.name + " " + clean(string(m.val.standard())))
+		}
+	}
+}
+
+func (n *narrower) fetch(section *node) {
+	for _, m := range section.keys {
+		switch {
+		case m.name == "enabled" && !n.project.Tools.Fetch.Enabled:
+			n.keep(m.val, "tools", "fetch", "enabled")
+		case m.name == "enabled" && n.user.Tools.Fetch.Enabled:
+		default:
+			n.hold("tools.fetch." + m.name + " " + clean(string(m.val.standard())))
+		}
+	}
+}
+
+// hooks withholds all of them: each starts a program.
+func (n *narrower) hooks() {
+	for _, list := range n.project.Hooks.byEvent() {
+		for _, h := range list.hooks {
+			words := "hook " + list.event
+			if h.Match != "" {
+				words += " " + clean(h.Match)
+			}
+			n.hold(words + ": command " + clean(strings.Join(hideArgs(h.Command), " ")))
+		}
+	}
+}
