@@ -2,9 +2,8 @@ package delivery
 
 import "tote/internal/content"
 
-// This file pushes blocks down until the whole request fits: history before
-// the current prompt, older before newer, media before text, and whole turns of
-// history last.
+// This file holds the whole request against its limits. What gives way for them,
+// and in which order, is in ladder.go.
 
 // whole reports whether the block itself goes out.
 func (o *Order) whole() bool { return o.Disposition.rank() == rankWhole }
@@ -34,12 +33,18 @@ func (o *Order) rawSize() int64 {
 	return o.Send.Size
 }
 
+// stand puts an order in the place of another for the same block.
+func (o *Order) stand(of *Order) {
+	o.block, o.Handle, o.route, o.result = of.block, of.Handle, of.route, of.result
+	o.message, o.out, o.seq, o.was = of.message, of.out, of.seq, of.was
+}
+
 // demote pushes one block down to a file or a line.
 func (d *decider) demote(i int, why Reason, detail string) {
 	o := &d.orders[i]
 	a, _ := content.AttachmentOf(o.block)
 	low := d.lower(a, why, detail)
-	low.block, low.route, low.result, low.message, low.Handle = o.block, o.route, o.result, o.message, o.Handle
+	low.stand(o)
 	*o = low
 }
 
@@ -54,19 +59,10 @@ func (d *decider) applyBudgets() {
 	d.applyCounts()
 	d.applyManyRule()
 	d.applyHistoryBudget()
-	d.squeeze(squeeze{
-		sum: d.wireSize(), limit: d.requestLimit(), why: ReasonRequestSize,
-		media: func(o *Order) int64 { return EncodedLen(o.rawSize()) },
-		text:  func(o *Order) int64 { return o.Load.Size },
-		prose: proseSize, order: (*Order).wireSize,
-	})
+	d.squeeze(d.bytes())
 	if limit := d.tokenLimit(); limit > 0 {
-		price := func(o *Order) int64 { return int64(orderTokens(&d.in.Profile, o) - labelTokens) }
-		d.squeeze(squeeze{
-			sum: d.tokens(), limit: limit, why: ReasonContextSize, media: price, text: price,
-			prose: func(p content.Part) int64 { return int64(textTokens(proseSize(p))) },
-			order: func(o *Order) int64 { return int64(orderTokens(&d.in.Profile, o)) },
-		})
+		d.squeeze(d.window(limit))
+		d.wantsSummary = d.wantsSummary || d.crowded(limit)
 	}
 }
 
@@ -134,7 +130,7 @@ func (d *decider) applyHistoryBudget() {
 		return
 	}
 	if d.in.Ledger.Len() > 0 {
-		d.evict(sum, percent(budget, EvictTo), evictable{past: true}, (*Order).rawSize, ReasonHistoryBudget)
+		d.evict(sum, percent(budget, EvictTo), evictable{route: RouteHistory}, (*Order).rawSize, ReasonHistoryBudget)
 		return
 	}
 	var kept int64
@@ -150,38 +146,6 @@ func (d *decider) applyHistoryBudget() {
 		}
 		kept += o.rawSize()
 	}
-}
-
-// evictable says which orders an eviction may push down.
-type evictable struct {
-	// kind is 0 for all kinds.
-	kind        content.Kind
-	past, texts bool
-}
-
-func (e evictable) takes(o *Order) bool {
-	if o.past() != e.past || e.kind != 0 && o.block.Kind() != e.kind {
-		return false
-	}
-	if e.texts {
-		return o.loadsText()
-	}
-	return o.carriesMedia()
-}
-
-// evict pushes down orders, oldest first, until sum is at most goal, and
-// returns the sum that is left.
-func (d *decider) evict(sum, goal int64, which evictable, cost func(*Order) int64, why Reason) int64 {
-	for i := range d.orders {
-		if sum <= goal {
-			break
-		}
-		if o := &d.orders[i]; which.takes(o) {
-			sum -= cost(o)
-			d.demote(i, why, "")
-		}
-	}
-	return sum
 }
 
 // applyCounts bounds how many of each kind one request holds.
@@ -201,48 +165,13 @@ func (d *decider) applyCount(k content.Kind, limit int64) {
 		return
 	}
 	one := func(*Order) int64 { return 1 }
-	n = d.evict(n, percent(limit, EvictTo), evictable{kind: k, past: true}, one, ReasonCountLimit)
-	d.evict(n, limit, evictable{kind: k}, one, ReasonCountLimit)
-}
-
-// squeeze is one bound on the sum of all orders, and what each part of it costs.
-type squeeze struct {
-	sum, limit  int64
-	media, text func(*Order) int64
-	// prose and order are what a part's own text and a block cost in all.
-	prose func(content.Part) int64
-	order func(*Order) int64
-	why   Reason
-}
-
-// squeeze brings the sum under the limit: media of history, then texts of
-// history, then its oldest turns, down to EvictTo percent; then media, then
-// texts of the current turn, no further than needed. Where all turns of history
-// would not suffice, the current turn gives way before them: a prompt that is
-// itself too large does not cost the conversation for nothing.
-func (d *decider) squeeze(s squeeze) {
-	low := percent(s.limit, EvictTo)
-	for _, step := range []func() int64{
-		func() int64 { return d.evict(s.sum, low, evictable{past: true}, s.media, s.why) },
-		func() int64 { return d.evict(s.sum, low, evictable{past: true, texts: true}, s.text, s.why) },
-		func() int64 {
-			if cut, rest := d.oldest(s, low); rest <= s.limit {
-				return d.leaveTurns(s, cut, rest)
-			}
-			return s.sum
-		},
-		func() int64 { return d.evict(s.sum, s.limit, evictable{}, s.media, s.why) },
-		func() int64 { return d.evict(s.sum, s.limit, evictable{texts: true}, s.text, s.why) },
-		func() int64 {
-			cut, rest := d.oldest(s, low)
-			return d.leaveTurns(s, cut, rest)
-		},
-	} {
-		if s.sum <= s.limit {
-			return
-		}
-		s.sum = step()
+	low := percent(limit, EvictTo)
+	n = d.evict(n, low, evictable{kind: k, route: RouteHistory}, one, ReasonCountLimit)
+	if n > limit {
+		n = d.evict(n, low, evictable{kind: k, route: RouteResult, old: true}, one, ReasonCountLimit)
 	}
+	n = d.evict(n, limit, evictable{kind: k, route: RouteResult}, one, ReasonCountLimit)
+	d.evict(n, limit, evictable{kind: k, route: RoutePrompt}, one, ReasonCountLimit)
 }
 
 func (d *decider) requestLimit() int64 {

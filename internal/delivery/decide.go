@@ -6,10 +6,12 @@ import "tote/internal/content"
 // out: the orders of the plan are the blocks, in order.
 func Decide(in Input) Plan {
 	d := &decider{in: &in, orders: make([]Order, 0, countBlocks(in.Messages))}
+	d.hidden = max(d.turnStart(in.Facts.Summary.Messages), d.turnStart(in.Ledger.LeftOut()))
 	for i, m := range in.Messages {
 		for _, p := range m.Parts {
 			if r, ok := p.(content.ToolResult); ok {
 				d.enter(i, RouteResult)
+				d.results++
 				for _, b := range r.Blocks {
 					d.add(b)
 				}
@@ -19,9 +21,11 @@ func Decide(in Input) Plan {
 			}
 		}
 	}
+	d.summarise()
 	d.leaveRemembered()
+	d.weigh()
 	d.applyBudgets()
-	return Plan{in: in, orders: d.orders, wants: d.wants, left: d.left, leftWhy: d.leftWhy}
+	return Plan{in: in, orders: d.orders, state: d.state}
 }
 
 func countBlocks(ms []content.Message) int {
@@ -45,11 +49,11 @@ type decider struct {
 	route   Route
 	result  bool
 	message int
-	orders  []Order
-	wants   Wants
-	// left is how many leading messages are left out, leftWhy what for.
-	left    int
-	leftWhy Reason
+	// hidden is how many leading messages are left out from the start: no
+	// picture in them waits for evidence.
+	hidden int
+	orders []Order
+	state
 }
 
 var _ content.Visitor[Order] = (*decider)(nil)
@@ -67,6 +71,9 @@ func (d *decider) enter(i int, route Route) {
 func (d *decider) add(b content.Block) {
 	o, _ := content.Visit(b, content.Visitor[Order](d)) // its methods return no error
 	o.block, o.route, o.result, o.message, o.Handle = b, d.route, d.result, d.message, b.BlockHandle()
+	if d.result {
+		o.seq = d.results
+	}
 	d.orders = append(d.orders, o)
 }
 
@@ -80,7 +87,7 @@ func (d *decider) remembered(h content.Handle) (LedgerEntry, bool) {
 func (d *decider) hold(a content.Attachment, o Order) Order {
 	e, ok := d.remembered(a.Handle)
 	switch {
-	case !ok || o.Disposition == Stripped || e.Disposition.rank() > o.Disposition.rank():
+	case !ok || o.Disposition == Stripped || o.Reason == ReasonDetached || e.Disposition.rank() > o.Disposition.rank():
 		return o
 	case e.Disposition.rank() == rankWhole:
 		return o // the kind's own method has looked at the variant
@@ -90,10 +97,26 @@ func (d *decider) hold(a content.Attachment, o Order) Order {
 	return Order{Disposition: e.Disposition, Reason: e.Reason, Detail: e.Detail, Note: e.Note}
 }
 
-// Text implements content.Visitor.
+// detached is the order for what the user took out of the conversation. No file
+// of it is given either.
+func (d *decider) detached(h content.Handle) (Order, bool) {
+	return Order{Disposition: Placeholder, Reason: ReasonDetached}, d.in.Facts.Detached[h]
+}
+
+// Text implements content.Visitor. Only the output of tools ever gives way.
 func (d *decider) Text(b content.Text) (Order, error) {
 	if blank(b.Body) {
 		return Order{Disposition: Inline, Reason: ReasonBlank}, nil
+	}
+	if d.result && b.Handle != "" {
+		if o, off := d.detached(b.Handle); off {
+			return o, nil
+		}
+		if e, ok := d.remembered(b.Handle); ok && e.Disposition.Degraded() {
+			return Order{Disposition: Placeholder, Reason: e.Reason, Detail: e.Detail}, nil
+		} else if ok && e.Reason == ReasonTrimmed && len(b.Body) > trimOver {
+			return Order{Disposition: Inline, Reason: ReasonTrimmed}, nil
+		}
 	}
 	return Order{Disposition: Inline, Reason: ReasonFits}, nil
 }
@@ -104,6 +127,9 @@ func (d *decider) Image(b content.Image) (Order, error) {
 }
 
 func (d *decider) image(b content.Image) Order {
+	if o, off := d.detached(b.Handle); off {
+		return o
+	}
 	if d.in.Facts.Stripped[b.Handle] {
 		return Order{Disposition: Stripped, Reason: ReasonTurnRefused}
 	}
@@ -122,7 +148,7 @@ func (d *decider) image(b content.Image) Order {
 		}
 		return d.blind(b, reason)
 	case Unknown:
-		d.wants = WantsVision
+		d.wantsVision = d.wantsVision || d.message >= d.hidden
 		return d.blind(b, ReasonUnknownModel)
 	case Yes:
 	}
@@ -233,6 +259,9 @@ func (d *decider) Audio(b content.Audio) (Order, error) {
 }
 
 func (d *decider) audio(b content.Audio) Order {
+	if o, off := d.detached(b.Handle); off {
+		return o
+	}
 	if d.in.Facts.Stripped[b.Handle] {
 		return Order{Disposition: Stripped, Reason: ReasonTurnRefused}
 	}
@@ -252,6 +281,9 @@ func (d *decider) Document(b content.Document) (Order, error) {
 }
 
 func (d *decider) document(b content.Document) Order {
+	if o, off := d.detached(b.Handle); off {
+		return o
+	}
 	if d.in.Facts.Stripped[b.Handle] {
 		return Order{Disposition: Stripped, Reason: ReasonTurnRefused}
 	}
@@ -287,6 +319,9 @@ func (d *decider) ResourceText(b content.ResourceText) (Order, error) {
 }
 
 func (d *decider) resource(b content.ResourceText) Order {
+	if o, off := d.detached(b.Handle); off {
+		return o
+	}
 	if o, bad := d.faulty(b.Attachment); bad {
 		return o
 	}

@@ -7,8 +7,7 @@ func (p Prompt) Messages() []content.Message { return p.messages }
 
 // TokenLimit shows what the token budget is held against.
 func (p Plan) TokenLimit() int64 {
-	d := decider{in: &p.in}
-	return d.tokenLimit()
+	return p.decider().tokenLimit()
 }
 
 // LeftOut and LeftOutHandle show what is left out.

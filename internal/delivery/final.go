@@ -14,7 +14,7 @@ func (s *settler) final(o *Order) Order {
 	out := *o
 	if o.spare != nil && !s.pays(o) {
 		out = *o.spare
-		out.block, out.route, out.result, out.message, out.Handle = o.block, o.route, o.result, o.message, o.Handle
+		out.stand(o)
 		return out
 	}
 	if f, failed := s.results.Failed[o.Handle]; failed && out.toBeMade() {
@@ -42,7 +42,7 @@ func (s *settler) final(o *Order) Order {
 		if !ok || blank(d.Text) {
 			return s.fall(out, out.Reason, out.Detail)
 		}
-		out.Note = "described by " + content.Clean(d.Model) + ":\n" + clip(d.Text)
+		out.Note = "described by " + content.Clean(d.Model) + ":\n" + clip(d.Text, MaxDescription)
 	case out.Disposition == Path:
 		return s.fall(out, out.Reason, out.Detail)
 	}
@@ -65,12 +65,11 @@ func (o *Order) toBeMade() bool {
 	return o.Cut != nil || !o.Send.IsZero() || !o.Load.IsZero() || o.Describe
 }
 
-// clip cuts a text to MaxDescription bytes on a rune boundary, marked.
-func clip(s string) string {
-	if len(s) <= MaxDescription {
+// clip cuts a text to n bytes on a rune boundary, marked.
+func clip(s string, n int) string {
+	if len(s) <= n {
 		return s
 	}
-	n := MaxDescription
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
@@ -97,7 +96,8 @@ func (s *settler) account(o *Order, b content.Block) {
 	}
 	switch b := b.(type) {
 	case content.Text:
-		r.Tokens = textTokens(int64(len(b.Body)))
+		r.Tokens += textTokens(int64(len(b.Body)))
+		r.Partial = o.Reason == ReasonTrimmed
 	case content.ResourceLink:
 		r.Name, r.Origin, r.Tokens = b.Name, b.Origin, Estimate(b, s.profile.Tokens)
 	case content.Opaque:
@@ -117,7 +117,8 @@ func (s *settler) account(o *Order, b content.Block) {
 		r.Tokens = 0
 	}
 	s.receipts = append(s.receipts, r)
-	if b.Kind() == content.KindText || o.Handle == "" || o.Disposition == Stripped {
+	prose := b.Kind() == content.KindText && o.Reason != ReasonTrimmed && o.Reason != ReasonDetached
+	if prose || o.Handle == "" || o.Disposition == Stripped {
 		return // prose is itself; what is stripped comes back after the turn
 	}
 	s.remember(o.Handle, LedgerEntry{Disposition: o.Disposition, Reason: o.Reason, Detail: o.Detail, Variant: o.Send, Note: o.Note})

@@ -67,8 +67,8 @@ type Facts struct {
 	Proven map[content.Digest]bool
 	// Files: the model has tools that can read a file by its path.
 	Files bool
-	// Lookers names the agents and tools that can look at a picture for a
-	// model that cannot, sorted.
+	// Lookers names who can look at a picture for a model that cannot, sorted:
+	// agents, and tools of others. The model reaches them by the tool look.
 	Lookers []string
 	// Describer: an agent is configured to describe pictures.
 	Describer bool
@@ -92,15 +92,19 @@ type Facts struct {
 	// Fixed is the size of what is not blocks: system prompt and tools, in
 	// bytes.
 	Fixed int64
-	// Detached holds the blocks that the user took out of the conversation.
+	// Detached holds the blocks that the user took out of the conversation:
+	// attachments, and the output of tools. What the user wrote stays, and so
+	// do links. To put a block back opens a new lane.
 	Detached map[content.Handle]bool
-	// Summary stands for the oldest turns, zero for none.
+	// Summary stands for the oldest turns, zero for none. Another summary
+	// opens a new lane.
 	Summary Summary
-	// Reported is what the backend counted for an earlier request of this
+	// Reported is what the backend counted for the last request of this
 	// lane, zero for nothing. It beats the estimate for what it covers.
 	Reported Reported
 	// View is the name of the tool with which the model looks at a picture of
-	// the conversation again, "" for none.
+	// the conversation again, "" for none. A model that takes no pictures is
+	// not told of it.
 	View string
 }
 
@@ -185,6 +189,10 @@ type Order struct {
 	// message is left out.
 	message int
 	out     bool
+	// seq counts the tool results up to the one that it stands in, 0 outside.
+	seq int
+	// was is what it cost in the request that Facts.Reported is about.
+	was int64
 	// spare is what goes out where a variant that nobody but the rule of
 	// Limits.Fit asks for cannot be had or has no fewer bytes.
 	spare *Order
@@ -202,7 +210,7 @@ func (o *Order) Spare() content.Blob {
 // Block returns the block that the order is about.
 func (o *Order) Block() content.Block { return o.block }
 
-// Wants says what a plan would like to know before it is carried out.
+// Wants says what a plan would like to have before it is carried out.
 type Wants uint8
 
 // The wants.
@@ -210,6 +218,10 @@ const (
 	WantsNothing Wants = iota
 	// WantsVision: a picture waits for evidence whether the model sees.
 	WantsVision
+	// WantsSummary: turns of history are about to be left out, or history
+	// fills most of the window; Plan.SummaryUpTo says what a summary should
+	// stand for. Without one the oldest turns go.
+	WantsSummary
 )
 
 // Plan is what Decide wants done: one order per block, in order. Only Decide
@@ -217,17 +229,48 @@ const (
 type Plan struct {
 	in     Input
 	orders []Order
-	wants  Wants
+	state
+}
+
+// state is what a decision knows beyond its orders.
+type state struct {
+	wantsVision, wantsSummary bool
 	// left is how many leading messages are left out, leftWhy what for.
 	left    int
 	leftWhy Reason
+	// covered is how many of them the summary stands for, head the text that
+	// stands in their place, "" without a summary.
+	covered int
+	head    string
+	// results is how many tool results there are.
+	results int
+	gauge   gauge
 }
 
 // Orders returns the orders. They are the plan's own and must not be changed.
 func (p Plan) Orders() []Order { return p.orders }
 
-// Wants says what the plan would like to know first.
-func (p Plan) Wants() Wants { return p.wants }
+// Wants says what the plan would like to have first: evidence before a summary
+// where it would like both.
+func (p Plan) Wants() Wants {
+	switch {
+	case p.wantsVision:
+		return WantsVision
+	case p.wantsSummary:
+		return WantsSummary
+	}
+	return WantsNothing
+}
+
+// WantsVision reports whether a picture waits for evidence whether the model
+// sees.
+func (p Plan) WantsVision() bool { return p.wantsVision }
+
+// WantsSummary reports whether a summary should be made first; see the constant.
+func (p Plan) WantsSummary() bool { return p.wantsSummary }
+
+// decider goes on where the decision ended.
+func (p *Plan) decider() *decider { return &decider{in: &p.in, orders: p.orders, state: p.state} }
 
 // Results is what carrying out a plan gave, by handle.
 type Results struct {

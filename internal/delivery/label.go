@@ -11,9 +11,18 @@ import (
 // outside are made safe first, so a file name cannot end the line or the
 // bracket.
 type label struct {
-	order   *Order
-	call    string
+	order *Order
+	call  string
+	// lookers and view are those of the facts; sees that the model takes
+	// pictures.
 	lookers []string
+	view    string
+	sees    bool
+}
+
+// labelFor spells labels for the order that o points to.
+func labelFor(in *Input, o *Order) label {
+	return label{order: o, lookers: in.Facts.Lookers, view: in.Facts.View, sees: in.Profile.Images.Answer == Yes}
 }
 
 func (l *label) text(b content.Block) string {
@@ -65,27 +74,64 @@ func (l *label) tail(sb *strings.Builder) string {
 }
 
 func (l *label) missing(sb *strings.Builder) {
-	sb.WriteString(", not shown: ")
-	sb.WriteString(l.order.Reason.Model())
+	if l.order.Reason == ReasonSummarised {
+		sb.WriteString(", no longer in view")
+	} else {
+		sb.WriteString(", not shown: ")
+		sb.WriteString(l.order.Reason.Model())
+	}
 	if l.order.Detail != "" {
 		sb.WriteString(" (")
 		sb.WriteString(content.Clean(l.order.Detail))
 		sb.WriteByte(')')
 	}
-	if len(l.lookers) == 0 || l.order.block.Kind() != content.KindImage || !l.order.Reason.unseen() {
+	l.offer(sb)
+}
+
+// lookTool is the name of the tool that has someone else look at a picture.
+const lookTool = "look"
+
+// offer says how the model can come by what is in a picture that is not shown.
+func (l *label) offer(sb *strings.Builder) {
+	o := l.order
+	if o.block.Kind() != content.KindImage {
 		return
 	}
-	sb.WriteString("; these can look at it for you: ")
+	if l.sees && l.view != "" && o.Disposition == Placeholder && o.Reason.passed() {
+		sb.WriteString("; call ")
+		sb.WriteString(content.Clean(l.view))
+		sb.WriteString(" with ")
+		sb.WriteString(string(o.Handle))
+		sb.WriteString(" to see it again")
+		return
+	}
+	if len(l.lookers) == 0 || !o.Reason.unseen() && (l.sees || !o.Reason.passed()) {
+		return
+	}
+	sb.WriteString("; to have it looked at, call " + lookTool + " with ")
+	sb.WriteString(string(o.Handle))
+	sb.WriteString(" and a question (")
 	for i, name := range l.lookers {
 		if i > 0 {
 			sb.WriteString(", ")
 		}
 		sb.WriteString(content.Clean(name))
 	}
+	if len(l.lookers) == 1 {
+		sb.WriteString(" sees pictures)")
+		return
+	}
+	sb.WriteString(" see pictures)")
 }
 
-// Text implements content.Visitor.
-func (l *label) Text(b content.Text) (string, error) { return b.Body, nil }
+// Text implements content.Visitor. It stands for the output of a tool that is not
+// shown.
+func (l *label) Text(b content.Text) (string, error) {
+	var sb strings.Builder
+	l.head(&sb, "", "")
+	l.bytes(&sb, int64(len(b.Body)))
+	return l.tail(&sb), nil
+}
 
 // Image implements content.Visitor.
 func (l *label) Image(b content.Image) (string, error) {

@@ -40,7 +40,7 @@ func Notices(rs []Receipt) []Notice {
 			}
 			out = append(out, Notice{
 				Severity: SeverityWarning,
-				Title:    strconv.Itoa(len(g)) + " attachments (" + strings.Join(first, ", ") + ", …): " + fate(k.d),
+				Title:    strconv.Itoa(len(g)) + noun(k.kind) + strings.Join(first, ", ") + ", …): " + g[0].fate(),
 				Detail:   k.r.User(),
 			})
 			continue
@@ -62,11 +62,26 @@ func (r Receipt) Notice() Notice {
 	if r.Detail != "" {
 		detail += ": " + content.Clean(r.Detail)
 	}
-	n := Notice{Severity: SeverityInfo, Title: title + ": " + fate(r.Disposition), Detail: detail}
+	n := Notice{Severity: SeverityInfo, Title: title + ": " + r.fate(), Detail: detail}
 	if r.Degraded() {
 		n.Severity = SeverityWarning
 	}
 	return n
+}
+
+func noun(k content.Kind) string {
+	if k == content.KindText {
+		return " texts ("
+	}
+	return " attachments ("
+}
+
+// fate is what becomes of the receipt's block.
+func (r Receipt) fate() string {
+	if r.Reason == ReasonTrimmed {
+		return "goes to the model without its middle"
+	}
+	return fate(r.Disposition)
 }
 
 // fate says in words what becomes of a block. It is said before the request is

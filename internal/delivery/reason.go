@@ -45,6 +45,9 @@ const (
 	ReasonEndpointRefused        // this endpoint refused it before
 	ReasonTurnRefused            // taken out after a refusal in this turn
 	ReasonDescribed              // another model's words
+	ReasonDetached               // the user took it out
+	ReasonSummarised             // a summary stands for its turn
+	ReasonTrimmed                // old tool output without its middle
 )
 
 // The texts of one reason. Name is its code in receipts and databases; User and
@@ -89,6 +92,9 @@ var reasonTexts = [...]reasonText{
 	ReasonEndpointRefused: {"endpoint_refused", "this backend refused it before; tote probe forgets that and asks anew", "the backend did not accept it"},
 	ReasonTurnRefused:     {"turn_refused", "the backend refused the request with it, so it was taken out for this turn", "the backend did not accept it"},
 	ReasonDescribed:       {"described", "another model described it", "described by another model"},
+	ReasonDetached:        {"detached", "you took it out of the conversation", "the user took it out of the conversation"},
+	ReasonSummarised:      {"summarised", "a summary stands for this part of the conversation", "it is no longer in view"},
+	ReasonTrimmed:         {"trimmed", "old tool output gave way; its beginning and its end were sent", ""},
 }
 
 func (r Reason) valid() bool { return r > 0 && int(r) < len(reasonTexts) }
@@ -121,6 +127,15 @@ func (r Reason) Model() string {
 // that someone else may be able to look.
 func (r Reason) unseen() bool {
 	return r == ReasonNoImages || r == ReasonUserOff || r == ReasonUnknownModel || r == ReasonEndpointRefused
+}
+
+// passed reports whether the model could see the block before it gave way.
+func (r Reason) passed() bool {
+	switch r {
+	case ReasonSummarised, ReasonHistoryBudget, ReasonCountLimit, ReasonRequestSize, ReasonContextSize:
+		return true
+	}
+	return false
 }
 
 // Reasons lists all of them.

@@ -8,7 +8,7 @@ import "tote/internal/content"
 // lower form, with its reason.
 func Settle(p Plan, r Results) (Prompt, []Receipt, Ledger) {
 	s := &settler{plan: &p, results: &r, profile: &p.in.Profile, ledger: p.in.Ledger}
-	s.label = label{order: &s.order, lookers: p.in.Facts.Lookers}
+	s.label = labelFor(&p.in, &s.order)
 	s.receipts = make([]Receipt, 0, len(p.orders))
 	s.prompt.messages = make([]content.Message, 0, len(p.in.Messages))
 	s.messages(p.in.Messages)
@@ -247,10 +247,13 @@ func mediaOf(p content.Part) (content.Attachment, bool) {
 func (s *settler) block(out []content.Part, b content.Block, call string) []content.Part {
 	ordered := &s.plan.orders[s.next]
 	s.next++
-	if t, ok := b.(content.Text); ok { // nothing about prose can fail
+	if t, ok := b.(content.Text); ok && ordered.whole() { // nothing about prose can fail
 		s.account(ordered, b)
-		if ordered.Reason == ReasonBlank {
+		switch ordered.Reason {
+		case ReasonBlank:
 			return out
+		case ReasonTrimmed:
+			t.Body = trim(t.Body)
 		}
 		return append(out, content.Text{Body: t.Body})
 	}

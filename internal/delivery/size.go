@@ -17,26 +17,22 @@ const (
 // WireSize is what the plan's request is estimated to take on the wire, in bytes,
 // with Facts.Overhead.
 func (p Plan) WireSize() int64 {
-	d := decider{in: &p.in, orders: p.orders, left: p.left}
-	return d.wireSize()
+	return p.decider().wireSize()
 }
 
-// Tokens is what the plan's request is estimated to take of the context.
-func (p Plan) Tokens() int64 {
-	d := decider{in: &p.in, orders: p.orders, left: p.left}
-	return d.tokens()
-}
+// Tokens is what the plan's request takes of the context: as the backend counted
+// it for what Facts.Reported covers, estimated for what came after.
+func (p Plan) Tokens() int64 { return p.decider().tokens() }
 
 // RequestLimit is the largest body that the plan's request may have, in bytes.
 func (p Plan) RequestLimit() int64 {
-	d := decider{in: &p.in}
-	return d.requestLimit()
+	return p.decider().requestLimit()
 }
 
 // wireSize estimates the body; a measured body corrects it through
 // Facts.Overhead.
 func (d *decider) wireSize() int64 {
-	n := d.in.Facts.Fixed + d.in.Facts.Overhead
+	n := d.in.Facts.Fixed + d.in.Facts.Overhead + int64(len(d.head))
 	for i := range d.orders {
 		n += d.orders[i].wireSize()
 	}
@@ -48,12 +44,13 @@ func (d *decider) wireSize() int64 {
 	return n
 }
 
-// wireSize is what an order takes in bytes beyond prose, which is counted apart.
+// wireSize is what an order takes in bytes beyond prose, which is counted apart
+// and whole: what is cut out of it is taken off here.
 func (o *Order) wireSize() int64 {
 	if o.out {
 		return 0
 	}
-	n := labelSize + o.wordsSize()
+	n := labelSize + o.wordsSize() - o.saved()
 	if o.carriesMedia() {
 		n += EncodedLen(o.rawSize())
 	}
@@ -73,6 +70,20 @@ func (o *Order) wordsSize() int64 {
 		return describedSize
 	}
 	return int64(len(o.Note))
+}
+
+// saved is how much of prose an order keeps back, in bytes.
+func (o *Order) saved() int64 {
+	b, ok := o.block.(content.Text)
+	switch {
+	case !ok:
+		return 0
+	case o.Reason == ReasonTrimmed:
+		return trimSaves(b.Body)
+	case !o.whole():
+		return int64(len(b.Body))
+	}
+	return 0
 }
 
 // proseSize is the length of what is text in itself, in bytes.
@@ -98,20 +109,12 @@ func proseSize(p content.Part) int64 {
 	return 0
 }
 
-func (d *decider) tokens() int64 {
-	n := textTokens(d.in.Facts.Fixed)
-	for _, m := range d.in.Messages[d.left:] {
-		for _, p := range m.Parts {
-			n += textTokens(proseSize(p))
-		}
-	}
-	for i := range d.orders {
-		n += orderTokens(&d.in.Profile, &d.orders[i])
-	}
-	return int64(n)
-}
+// proseTokens is what the text of a part costs by itself.
+func proseTokens(p content.Part) int64 { return int64(textTokens(proseSize(p))) }
 
-// orderTokens is what an order costs beyond prose, which is counted apart.
+// orderTokens is what an order costs beyond prose, which is counted apart and
+// whole: what is cut out of it is taken off here, rounded so that the sum is not
+// too small.
 func orderTokens(p *Profile, o *Order) int {
 	switch {
 	case o.out:
@@ -123,7 +126,11 @@ func orderTokens(p *Profile, o *Order) int {
 	case o.loadsText():
 		return textTokens(o.Load.Size) + labelTokens
 	case o.block.Kind() == content.KindText:
-		return 0
+		n := -int(o.saved() / bytesPerToken)
+		if !o.whole() {
+			n += labelTokens
+		}
+		return n
 	}
 	return textTokens(o.wordsSize()) + labelTokens
 }

@@ -36,7 +36,7 @@ func (e LedgerEntry) leftOut() int {
 // CanLeaveOut reports whether an earlier turn is in the request that could still
 // be left out.
 func (p Plan) CanLeaveOut() bool {
-	d := decider{in: &p.in}
+	d := p.decider()
 	for i := p.left + 1; i <= p.in.Current; i++ {
 		if d.opens(i) {
 			return true
@@ -61,11 +61,18 @@ func (d *decider) leaveRemembered() {
 	if !ok {
 		return
 	}
-	n := min(d.in.Ledger.LeftOut(), len(d.in.Messages))
+	if n := d.turnStart(d.in.Ledger.LeftOut()); n > d.left {
+		d.leave(n, e.Reason)
+	}
+}
+
+// turnStart is the last message up to n that opens a turn, 0 for none.
+func (d *decider) turnStart(n int) int {
+	n = min(n, d.in.Current, len(d.in.Messages))
 	for n > 0 && !d.opens(n) {
 		n--
 	}
-	d.leave(n, e.Reason)
+	return max(0, n)
 }
 
 // leave takes the first n messages out of the request.
@@ -77,7 +84,7 @@ func (d *decider) leave(n int, why Reason) {
 			return
 		}
 		if o.out {
-			if o.block.Kind() == content.KindText {
+			if o.block.Kind() == content.KindText && o.message >= d.covered && o.Reason != ReasonDetached {
 				o.Reason = why // the ledger has no rows of prose to keep another
 			}
 			continue
@@ -85,12 +92,15 @@ func (d *decider) leave(n int, why Reason) {
 		out := Order{Disposition: Placeholder, Reason: why}
 		e, ok := d.remembered(o.Handle)
 		switch {
+		case o.Reason == ReasonDetached:
+			out.Reason = ReasonDetached
 		case ok && e.Disposition.rank() == rankStub:
 			out.Disposition, out.Reason, out.Detail = e.Disposition, e.Reason, e.Detail
 		case o.Disposition == Placeholder || o.Disposition == Refused:
 			out.Disposition, out.Reason, out.Detail = o.Disposition, o.Reason, o.Detail
 		}
-		out.block, out.route, out.result, out.message, out.Handle, out.out = o.block, o.route, o.result, o.message, o.Handle, true
+		out.stand(o)
+		out.out = true
 		*o = out
 	}
 }
@@ -102,7 +112,7 @@ func (d *decider) oldest(s squeeze, goal int64) (cut int, rest int64) {
 	next, sum := 0, s.sum
 	for i := d.left; i < min(d.in.Current, len(d.in.Messages)) && rest > goal; i++ {
 		for _, p := range d.in.Messages[i].Parts {
-			sum -= s.prose(p)
+			sum -= s.prose(i, p)
 		}
 		for ; next < len(d.orders) && d.orders[next].message <= i; next++ {
 			sum -= s.order(&d.orders[next])
@@ -112,14 +122,6 @@ func (d *decider) oldest(s squeeze, goal int64) (cut int, rest int64) {
 		}
 	}
 	return cut, rest
-}
-
-// leaveTurns leaves out turns up to message cut and returns rest.
-func (d *decider) leaveTurns(s squeeze, cut int, rest int64) int64 {
-	if cut > d.left {
-		d.leave(cut, s.why)
-	}
-	return rest
 }
 
 // skip accounts for the blocks of a message that is left out.
@@ -143,11 +145,22 @@ func (s *settler) omit(b content.Block) {
 
 // leftOut is what stands in the place of the messages that are left out.
 func (s *settler) leftOut() content.Text {
-	n, what := s.plan.left, " earlier messages of this conversation were"
-	if n == 1 {
-		what = " earlier message of this conversation was"
+	n, which := s.plan.left-s.plan.covered, " earlier"
+	if s.plan.covered > 0 {
+		which = " further"
 	}
-	return content.Text{Body: "[" + strconv.Itoa(n) + what + " left out to keep the request small enough]"}
+	if n == 0 {
+		return content.Text{Body: s.plan.head}
+	}
+	what := " messages of this conversation were"
+	if n == 1 {
+		what = " message of this conversation was"
+	}
+	line := "[" + strconv.Itoa(n) + which + what + " left out to keep the request small enough]"
+	if s.plan.head != "" {
+		line = s.plan.head + "\n" + line
+	}
+	return content.Text{Body: line}
 }
 
 // rememberLeftOut keeps the count for the requests to come.

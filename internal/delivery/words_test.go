@@ -37,7 +37,7 @@ func TestReasonsHaveWords(t *testing.T) {
 func TestDegradedReasonsHaveWordsForTheModel(t *testing.T) {
 	sent := []delivery.Reason{
 		delivery.ReasonFits, delivery.ReasonBlank, delivery.ReasonPrepared, delivery.ReasonPathLimit, delivery.ReasonFormat,
-		delivery.ReasonTextForm, delivery.ReasonLink,
+		delivery.ReasonTextForm, delivery.ReasonLink, delivery.ReasonTrimmed,
 	}
 	for _, r := range delivery.Reasons() {
 		if (r.Model() == "") != slices.Contains(sent, r) {

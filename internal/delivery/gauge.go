@@ -1,0 +1,128 @@
+package delivery
+
+import (
+	"math/bits"
+
+	"tote/internal/content"
+)
+
+// This file counts the tokens of a request. What a backend has counted beats the
+// estimate for the messages that it counted; what gave way since then is taken
+// off, and what came after is estimated.
+
+// gauge is a backend's count. The zero value is none.
+type gauge struct {
+	// from and upTo are the first message that it counted and the one behind
+	// the last.
+	from, upTo int
+	// reported is the count, estimated the estimate of the same, in tokens.
+	reported, estimated int64
+}
+
+// scale is what an estimate of n tokens in a message counts. Where the backend
+// counted less than was estimated, what gives way frees less, too. It rounds
+// down, so that nothing that gives way counts too much.
+func (g *gauge) scale(message int, n int64) int64 {
+	if message >= g.upTo || g.reported >= g.estimated || n == 0 {
+		return n
+	}
+	if n < 0 {
+		return -g.part(-n, g.estimated-1)
+	}
+	return g.part(n, 0)
+}
+
+// part is n*reported/estimated, with add added to the product. n is at most
+// estimated, so nothing overflows.
+func (g *gauge) part(n, add int64) int64 {
+	n = min(n, g.estimated)
+	hi, lo := bits.Mul64(uint64(n), uint64(g.reported)) //nolint:gosec // neither is negative
+	lo, carry := bits.Add64(lo, uint64(add), 0)         //nolint:gosec // add is not negative
+	q, _ := bits.Div64(hi+carry, lo, uint64(g.estimated))
+	return int64(q) //nolint:gosec // at most n
+}
+
+// weigh takes up a backend's count. One of more messages than there are is of
+// another conversation.
+func (d *decider) weigh() {
+	r := d.in.Facts.Reported
+	if r.Tokens <= 0 || r.Messages <= d.left || r.Messages > len(d.in.Messages) {
+		return
+	}
+	n := d.fixedTokens()
+	for _, m := range d.in.Messages[d.left:r.Messages] {
+		for _, p := range m.Parts {
+			n += proseTokens(p)
+		}
+	}
+	for i := range d.orders {
+		o := &d.orders[i]
+		if o.message >= r.Messages {
+			break
+		}
+		o.was = d.was(o)
+		n += o.was
+	}
+	d.gauge = gauge{from: d.left, upTo: r.Messages, reported: r.Tokens, estimated: max(0, n)}
+}
+
+// was is what an order cost when the lane last sent its block.
+func (d *decider) was(o *Order) int64 {
+	e, ok := d.remembered(o.Handle)
+	switch {
+	case o.out:
+		return 0
+	case ok:
+	case o.block.Kind() == content.KindText:
+		return 0 // whole: only what is cut has a row
+	default:
+		return int64(orderTokens(&d.in.Profile, o))
+	}
+	before := Order{Disposition: e.Disposition, Reason: e.Reason, Note: e.Note, Send: e.Variant, block: o.block}
+	if before.whole() && e.Variant.IsZero() {
+		switch b := o.block.(type) {
+		case content.Document:
+			before.Load = b.Text
+		case content.ResourceText:
+			before.Load = b.Prepared
+		case content.Text, content.Image, content.Audio, content.ResourceLink, content.Opaque:
+		}
+	}
+	return int64(orderTokens(&d.in.Profile, &before))
+}
+
+// fixedTokens is what stands before the first message: system prompt and tools,
+// and the summary.
+func (d *decider) fixedTokens() int64 {
+	return int64(textTokens(d.in.Facts.Fixed) + textTokens(int64(len(d.head))))
+}
+
+// tokens is what the request takes of the context.
+func (d *decider) tokens() int64 {
+	g := &d.gauge
+	n := g.reported
+	if g.upTo == 0 {
+		n = d.fixedTokens()
+	}
+	for i := g.from; i < min(d.left, g.upTo); i++ {
+		for _, p := range d.in.Messages[i].Parts {
+			n -= g.scale(i, proseTokens(p))
+		}
+	}
+	orders := d.orders
+	for len(orders) > 0 && orders[0].message < g.upTo {
+		o := &orders[0]
+		n -= g.scale(o.message, o.was-int64(orderTokens(&d.in.Profile, o)))
+		orders = orders[1:]
+	}
+	n = max(0, n)
+	for i := range orders {
+		n += int64(orderTokens(&d.in.Profile, &orders[i]))
+	}
+	for _, m := range d.in.Messages[max(d.left, g.upTo):] {
+		for _, p := range m.Parts {
+			n += proseTokens(p)
+		}
+	}
+	return n
+}

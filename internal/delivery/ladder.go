@@ -1,0 +1,198 @@
+package delivery
+
+import "tote/internal/content"
+
+// This file is the ladder: what gives way until a request fits. The output of
+// tools goes before media, media before text, older before newer, history before
+// the current turn, what tools gave in the current turn before what the user
+// attached, and whole turns of history where nothing else is left. What the user
+// wrote never gives way.
+
+// form is what of a block an eviction is about.
+type form uint8
+
+const (
+	formMedia  form = iota // a blob that goes out as it is
+	formText               // a stored text, or another model's words
+	formOutput             // the middle of a tool's output
+)
+
+// evictable says which orders an eviction may push down.
+type evictable struct {
+	// kind is 0 for all kinds.
+	kind  content.Kind
+	route Route
+	form  form
+	// old: nothing of the newest tool results.
+	old bool
+}
+
+func (d *decider) takesOut(e evictable, o *Order) bool {
+	if o.route != e.route || e.kind != 0 && o.block.Kind() != e.kind || e.old && o.seq > d.results-newest {
+		return false
+	}
+	switch e.form {
+	case formMedia:
+		return o.carriesMedia()
+	case formText:
+		return o.loadsText() || o.Disposition == Described && !o.out
+	case formOutput:
+		return o.trimmable()
+	}
+	return false
+}
+
+// evict pushes down orders, oldest first, until sum is at most goal, and
+// returns the sum that is left.
+func (d *decider) evict(sum, goal int64, which evictable, cost func(*Order) int64, why Reason) int64 {
+	for i := range d.orders {
+		if sum <= goal {
+			break
+		}
+		o := &d.orders[i]
+		if !d.takesOut(which, o) {
+			continue
+		}
+		sum -= cost(o)
+		if which.form == formOutput {
+			o.Reason = ReasonTrimmed
+			continue
+		}
+		d.demote(i, why, "")
+	}
+	return sum
+}
+
+// squeeze is one bound on the sum of all orders, and what each part of it costs.
+type squeeze struct {
+	limit int64
+	why   Reason
+	// measure is the sum as it is now.
+	measure func() int64
+	// cost is what an order has less after it gave way, by its form.
+	cost [formOutput + 1]func(*Order) int64
+	// prose and order are what a part's own text, in a message, and a block
+	// cost in all.
+	prose func(int, content.Part) int64
+	order func(*Order) int64
+	// sum is what measure said last.
+	sum int64
+	// outputFirst: the output of tools gives way before media even where all of
+	// it would not suffice.
+	outputFirst bool
+}
+
+// bytes bounds the body.
+func (d *decider) bytes() squeeze {
+	s := squeeze{
+		limit: d.requestLimit(), why: ReasonRequestSize, measure: d.wireSize,
+		prose: func(_ int, p content.Part) int64 { return proseSize(p) }, order: (*Order).wireSize,
+	}
+	s.cost[formMedia] = func(o *Order) int64 { return EncodedLen(o.rawSize()) }
+	s.cost[formText] = func(o *Order) int64 { return o.Load.Size + o.wordsSize() }
+	s.cost[formOutput] = (*Order).saves
+	return s
+}
+
+// window bounds the tokens.
+func (d *decider) window(limit int64) squeeze {
+	less := func(o *Order) int64 {
+		return d.gauge.scale(o.message, int64(orderTokens(&d.in.Profile, o)-labelTokens))
+	}
+	s := squeeze{
+		limit: limit, why: ReasonContextSize, measure: d.tokens, outputFirst: true,
+		prose: func(i int, p content.Part) int64 { return d.gauge.scale(i, proseTokens(p)) },
+		order: func(o *Order) int64 { return d.gauge.scale(o.message, int64(orderTokens(&d.in.Profile, o))) },
+	}
+	s.cost[formMedia], s.cost[formText] = less, less
+	s.cost[formOutput] = func(o *Order) int64 { return d.gauge.scale(o.message, o.saves()/bytesPerToken) }
+	return s
+}
+
+// spent are the rungs that cost only what a model has seen and left behind.
+var spent = [...]evictable{
+	{route: RouteHistory, form: formOutput, old: true},
+	{route: RouteHistory, form: formMedia},
+	{route: RouteHistory, form: formText},
+	{route: RouteResult, form: formOutput, old: true},
+	{route: RouteResult, form: formMedia, old: true},
+}
+
+// current are the rungs within the current turn: no further than needed.
+var current = [...]evictable{
+	{route: RouteResult, form: formMedia},
+	{route: RouteResult, form: formText},
+	{route: RouteResult, form: formOutput},
+	{route: RoutePrompt, form: formMedia},
+	{route: RoutePrompt, form: formText},
+}
+
+// squeeze brings the sum under the limit. What is spent goes down to EvictTo
+// percent at once, then the oldest turns do where that suffices; then the current
+// turn gives way, so that a prompt that is itself too large does not cost the
+// conversation for nothing; and last the turns all the same.
+func (d *decider) squeeze(s squeeze) {
+	if s.sum = s.measure(); s.sum <= s.limit {
+		return
+	}
+	low := percent(s.limit, EvictTo)
+	rungs := spent
+	if !s.outputFirst && s.sum-d.gain(s, rungs[0]) > s.limit {
+		rungs[0], rungs[1] = rungs[1], rungs[0]
+	}
+	if d.climb(&s, rungs[:], low) {
+		return
+	}
+	if s.why == ReasonContextSize {
+		d.wantsSummary = d.summaryHelps(s.limit)
+	}
+	if cut, rest := d.oldest(s, low); rest <= s.limit {
+		d.leaveTurns(s, cut)
+		return
+	}
+	if d.climb(&s, current[:], s.limit) {
+		return
+	}
+	cut, _ := d.oldest(s, low)
+	d.leaveTurns(s, cut)
+}
+
+// climb lets rung after rung give way down to goal, as long as the sum is over the
+// limit, and reports whether it is not any more.
+func (d *decider) climb(s *squeeze, rungs []evictable, goal int64) bool {
+	for _, r := range rungs {
+		d.evict(s.sum, goal, r, s.cost[r.form], s.why)
+		if s.sum = s.measure(); s.sum <= s.limit {
+			return true
+		}
+	}
+	return false
+}
+
+// gain is what a rung has to give in all.
+func (d *decider) gain(s squeeze, which evictable) int64 {
+	n := int64(0)
+	for i := range d.orders {
+		if o := &d.orders[i]; d.takesOut(which, o) {
+			n += s.cost[which.form](o)
+		}
+	}
+	return n
+}
+
+// leaveTurns leaves out turns up to message cut.
+func (d *decider) leaveTurns(s squeeze, cut int) {
+	if cut > d.left {
+		d.leave(cut, s.why)
+	}
+}
+
+// CanShrink reports whether something in the plan's request can still give way.
+func (p Plan) CanShrink() bool {
+	for i := range p.orders {
+		if o := &p.orders[i]; o.carriesMedia() || o.loadsText() || o.Disposition == Described && !o.out || o.trimmable() && o.route == RouteResult {
+			return true
+		}
+	}
+	return p.CanLeaveOut()
+}
