@@ -48,7 +48,7 @@ func (t *turn) prepare(ctx context.Context, seed int64) (settled, error) {
 		out := settled{tokens: plan.Tokens()}
 		out.prompt, out.receipts, out.ledger = delivery.Settle(plan, results)
 		out.body, err = t.model.Provider.Encode(provider.Request{
-			Prompt: out.prompt, Blobs: t.s.a.o.Store, System: t.system, Tools: t.specs, Seed: seed, Effort: t.model.Effort,
+			Prompt: out.prompt, Blobs: t.s.a.o.Store, System: t.system, Tools: t.tools.specs, Seed: seed, Effort: t.model.Effort,
 		})
 		if err != nil {
 			return settled{}, fmt.Errorf("spell the request: %w", err)

@@ -215,6 +215,12 @@ type Policy struct {
 	// MaxSends bounds the sendings of one request below delivery.MaxSends: 0
 	// takes that.
 	MaxSends int
+	// ToolOutput bounds the text of one tool's result in bytes: 0 takes
+	// DefaultToolOutput.
+	ToolOutput int
+	// Summariser names the agent that summarises conversations, "" for the one
+	// that works.
+	Summariser string
 }
 
 // DefaultMaxSteps is how many requests one turn may take.

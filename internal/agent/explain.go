@@ -29,13 +29,16 @@ func (e *UnusableError) Unwrap() error { return e.Err }
 // scripts may branch on, what went wrong, and what the user can do about it, ""
 // for nothing. The kinds of failed requests are those of
 // [delivery.FailureKind]; further ones are strict, empty, closed, config,
-// timeout, cancelled, storage and failed. The message keeps its line breaks and may hold
+// denied, timeout, cancelled, storage and failed. The message keeps its line breaks and may hold
 // any character, so a surface cleans it.
 func Explain(err error) (kind, message, hint string) {
 	var e *provider.Error
 	var file *fs.PathError
 	var unusable *UnusableError
+	var denied *DeniedError
 	switch {
+	case errors.As(err, &denied):
+		return "denied", err.Error(), "the commands under hooks in the configuration decide about that"
 	case errors.As(err, &unusable):
 		return "config", err.Error(), ""
 	case errors.Is(err, ErrStrict):

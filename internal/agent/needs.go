@@ -33,6 +33,9 @@ type Checkpoints interface {
 	// Keep stores the file at the absolute path as it is now, once for each
 	// turn and path. A file that is not there is noted as missing.
 	Keep(ctx context.Context, session, turn, path string) error
+	// Wrote notes how a turn has left a file that it kept, so that a restore
+	// can tell its changes from those of others.
+	Wrote(ctx context.Context, session, turn, path string) error
 	// Changed lists what the turns changed, the newest turn first.
 	Changed(ctx context.Context, session string, turns []string) ([]FileChange, error)
 	// Restore puts files back as they were before the oldest of the turns.

@@ -9,6 +9,7 @@ import (
 	"tote/internal/content"
 	"tote/internal/delivery"
 	"tote/internal/permission"
+	"tote/internal/tool"
 )
 
 // recordTimeout bounds the writes that end a turn after it was cancelled.
@@ -68,6 +69,22 @@ func (s *Session) shows(f *serial) {
 	s.front = f
 }
 
+// notePlan tells the model of plan mode, and of its end. It is no part of the
+// system prompt, which stays the same.
+func (s *Session) notePlan() {
+	plan := s.Mode() == permission.ModePlan
+	s.mu.Lock()
+	was := s.planned
+	s.planned = plan
+	s.mu.Unlock()
+	switch {
+	case plan:
+		s.AddNote("[plan mode: nothing may be written, run or fetched in this turn; look, then propose a plan]")
+	case was:
+		s.AddNote("[plan mode has ended: the plan may be carried out]")
+	}
+}
+
 func (s *Session) isClosed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +116,12 @@ type turn struct {
 	steps    int
 	// system and tools stay the same within a turn.
 	system string
-	specs  toolSpecs
+	tools  toolset
+	host   tool.Host
+	// allowed is what the user allowed for good in this project.
+	allowed []permission.Rule
+	// same counts how often in a row a call has given the same result.
+	same map[string]int
 }
 
 // begin ingests and records a prompt. When it returns, the prompt is on the
@@ -117,6 +139,18 @@ func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("take in the prompt: %w", err)
 	}
+	id := p.TurnID
+	if id == "" {
+		id = s.a.o.NewID()
+	}
+	h := s.hook(ctx, p.Front, HookEvent{Name: hookPrompt, Turn: id, Text: content.Compact(message.Blocks())})
+	if h.Deny {
+		return nil, &DeniedError{Reason: h.Reason}
+	}
+	if h.Context != "" {
+		s.AddNote(fromHook(h.Context))
+	}
+	s.notePlan()
 	own := message // what the user wrote
 	own.Parts = message.Parts[:len(message.Parts):len(message.Parts)]
 	message.Parts = append(own.Parts, s.takeNotes()...)
@@ -125,10 +159,6 @@ func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
 		return nil, err
 	}
 	own.Parts = message.Parts[:len(own.Parts)]
-	id := p.TurnID
-	if id == "" {
-		id = s.a.o.NewID()
-	}
 	t := &turn{
 		s: s, id: id, front: p.Front, strict: p.Strict, policy: s.policy(),
 		stripped: map[content.Handle]bool{}, told: map[content.Handle]bool{},

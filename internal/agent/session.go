@@ -65,6 +65,10 @@ type Session struct {
 	watcher func(tool.JobState)
 	// notes wait for the next request.
 	notes []note
+	// planned: the last turn was in plan mode.
+	planned bool
+	// ruled are the rules of folders that the model has been given.
+	ruled map[Rules]bool
 	// forgetful: a backend did not take back a model's thinking, so none is
 	// sent as long as the session is open. Only a turn touches it.
 	forgetful bool

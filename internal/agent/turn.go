@@ -7,25 +7,11 @@ import (
 
 	"tote/internal/content"
 	"tote/internal/delivery"
-	"tote/internal/provider"
-	"tote/internal/tool"
 )
-
-// toolSpecs are the tools of a turn as a model is told about them.
-type toolSpecs []provider.ToolSpec
-
-func specs(r *tool.Registry) toolSpecs {
-	var out toolSpecs
-	for _, t := range r.All() {
-		s := t.Spec()
-		out = append(out, provider.ToolSpec{Name: s.Name, Description: s.Description, Schema: s.Schema})
-	}
-	return out
-}
 
 // run asks the model until it calls no more tools.
 func (t *turn) run(ctx context.Context) (content.StopReason, error) {
-	t.system, t.specs = systemPrompt(t.s.Stored()), specs(t.s.a.o.Tools)
+	t.equip(ctx)
 	if err := t.learn(ctx); err != nil {
 		return content.StopFailed, err
 	}
@@ -41,6 +27,7 @@ func (t *turn) run(ctx context.Context) (content.StopReason, error) {
 		calls := a.calls()
 		if len(calls) == 0 {
 			t.ended(a)
+			t.hook(ctx, HookEvent{Name: hookStop, Text: a.text()})
 			return a.stop, nil
 		}
 		results := t.runTools(ctx, calls)
@@ -102,9 +89,9 @@ func (t *turn) learn(ctx context.Context) error {
 	if facts.Proven == nil {
 		facts.Proven = map[content.Digest]bool{}
 	}
-	_, facts.Files = t.s.a.o.Tools.Lookup("read")
+	facts.Files = t.tools.has("read")
 	facts.Fixed = int64(len(t.system))
-	for _, s := range t.specs {
+	for _, s := range t.tools.specs {
 		facts.Fixed += int64(len(s.Name) + len(s.Description) + len(s.Schema))
 	}
 	// What this turn has learned so far holds to its end.

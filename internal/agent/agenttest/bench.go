@@ -29,6 +29,8 @@ type Options struct {
 	Describer agent.Describer
 	// Inlet makes another inlet over the bench's store; nil takes [Inlet].
 	Inlet func(*Store) agent.Inlet
+	// With changes how the agent is wired, at every start.
+	With func(*agent.Options)
 }
 
 // Bench is an agent with everything it needs, and one session.
@@ -50,6 +52,7 @@ type Bench struct {
 	Agent     *agent.Agent
 	Session   *agent.Session
 	describer agent.Describer
+	with      func(*agent.Options)
 	ids       atomic.Int64
 	readings  atomic.Int64
 }
@@ -63,7 +66,7 @@ func New(tb testing.TB, o Options) *Bench {
 	store, disk := NewStore(), NewDisk()
 	b := &Bench{
 		T: tb, Disk: disk, Store: store, Cutter: &Cutter{Store: store}, Stager: &Stager{Store: store, Root: tb.TempDir()},
-		Models: &Models{Disk: disk}, Provider: &Provider{Script: o.Script}, Front: &Front{}, Cwd: tb.TempDir(), describer: o.Describer,
+		Models: &Models{Disk: disk}, Provider: &Provider{Script: o.Script}, Front: &Front{}, Cwd: tb.TempDir(), describer: o.Describer, with: o.With,
 	}
 	b.Policy.Store(&o.Policy)
 	b.Inlet = &Inlet{Store: store}
@@ -90,14 +93,20 @@ func New(tb testing.TB, o Options) *Bench {
 
 func (b *Bench) newAgent() *agent.Agent {
 	var rand atomic.Uint64
-	return agent.New(agent.Options{
+	o := agent.Options{
 		Inlet: b.Inlet, Store: b.Store, Cutter: b.Cutter, Stager: b.Stager,
 		Sessions: b.Disk, Turns: b.Disk, Lanes: b.Disk, Endpoints: b.Disk, Models: b.Models, Prober: Prober{}, Describer: b.describer, Tools: b.Tools,
 		Policy: func() agent.Policy { return *b.Policy.Load() },
 		Now:    b.now,
 		NewID:  func() string { return fmt.Sprintf("id-%06d", b.ids.Add(1)) },
 		Rand:   func() uint64 { return rand.Add(1) },
-	})
+		// What a disk keeps is there in every bench.
+		Permits: b.Disk, Descriptions: b.Disk, Reductions: b.Disk,
+	}
+	if b.with != nil {
+		b.with(&o)
+	}
+	return agent.New(o)
 }
 
 // now is the clock of the bench's agents: each reading is a second later.

@@ -11,6 +11,7 @@ import (
 	"tote/internal/agent"
 	"tote/internal/content"
 	"tote/internal/delivery"
+	"tote/internal/permission"
 )
 
 // Disk is a database in memory. It outlives the agents that use it.
@@ -22,6 +23,9 @@ type Disk struct {
 	mimes    map[string]map[string]bool
 	limits   map[string]map[string]int64
 	fail     func(op string) error
+	permits  map[string][]permission.Rule
+	// descriptions by picture and question.
+	descriptions map[string]delivery.Description
 }
 
 // kept is what is stored of one session.
@@ -33,6 +37,8 @@ type kept struct {
 	ledgers  map[agent.Lane]map[content.Handle]delivery.LedgerEntry
 	receipts []Receipt
 	requests int
+	summary  agent.Summary
+	detached map[content.Handle]bool
 }
 
 // Receipt is a stored receipt.
@@ -54,7 +60,7 @@ func NewDisk() *Disk {
 	return &Disk{
 		sessions: map[string]*kept{}, evidence: map[string]delivery.Capability{},
 		verdicts: map[string]map[content.Digest]agent.Verdict{}, mimes: map[string]map[string]bool{},
-		limits: map[string]map[string]int64{},
+		limits: map[string]map[string]int64{}, permits: map[string][]permission.Rule{}, descriptions: map[string]delivery.Description{},
 	}
 }
 
@@ -93,7 +99,7 @@ func (d *Disk) CreateSession(ctx context.Context, s agent.Stored) error {
 	return d.write(ctx, "CreateSession", "", func(*kept) error {
 		k := &kept{
 			stored: s, drafts: map[string][]string{}, handles: make(map[content.Kind]int),
-			ledgers: map[agent.Lane]map[content.Handle]delivery.LedgerEntry{},
+			ledgers: map[agent.Lane]map[content.Handle]delivery.LedgerEntry{}, detached: map[content.Handle]bool{},
 		}
 		if from := d.sessions[s.Parent]; from != nil && s.Kind != "" {
 			maps.Copy(k.handles, from.handles) // it counts on

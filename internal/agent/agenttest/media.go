@@ -101,3 +101,14 @@ func (s *Stager) Stage(_ context.Context, session, name string, b content.Blob) 
 	}
 	return path, os.WriteFile(path, data, 0o600)
 }
+
+var _ agent.Spiller = (*Stager)(nil)
+
+// Spill implements agent.Spiller.
+func (s *Stager) Spill(_ context.Context, session, name, text string) (string, error) {
+	path := filepath.Join(s.Dir(session), filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, []byte(text), 0o600)
+}
