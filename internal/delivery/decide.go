@@ -6,7 +6,7 @@ import "tote/internal/content"
 // out: the orders of the plan are the blocks, in order.
 func Decide(in Input) Plan {
 	d := &decider{in: &in, orders: make([]Order, 0, countBlocks(in.Messages))}
-	d.hidden = max(d.turnStart(in.Facts.Summary.Messages), d.turnStart(in.Ledger.LeftOut()))
+	d.hidden = max(d.summarised(), d.turnStart(in.Ledger.LeftOut()))
 	for i, m := range in.Messages {
 		for _, p := range m.Parts {
 			if r, ok := p.(content.ToolResult); ok {

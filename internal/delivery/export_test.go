@@ -10,8 +10,9 @@ func (p Plan) TokenLimit() int64 {
 	return p.decider().tokenLimit()
 }
 
-// LeftOut and LeftOutHandle show what is left out.
+// LeftOut, Covered and LeftOutHandle show what is left out.
 func (p Plan) LeftOut() int { return p.left }
+func (p Plan) Covered() int { return p.covered }
 
 const LeftOutHandle = leftOutHandle
 
@@ -34,10 +35,14 @@ var (
 	Within      = within
 	FaultReason = faultReason
 	Percent     = percent
+	Trim        = trim
+	TrimSaves   = trimSaves
 )
 
 const (
 	DescribedSize = describedSize
 	VariantEdge   = variantEdge
 	RankWhole     = rankWhole
+	TrimOver      = trimOver
+	Newest        = newest
 )

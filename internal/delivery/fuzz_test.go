@@ -32,6 +32,8 @@ func checkProperties(t *testing.T, data []byte) {
 	goes := w.mishaps()
 	plan := delivery.Decide(in)
 	checkTotal(t, in, plan)
+	checkUsage(t, in, plan)
+	checkSummaryUpTo(t, in, plan)
 	checkBudgets(t, in, plan)
 	prompt, receipts, ledger := delivery.Settle(plan, carryOut(plan, goes))
 	checkReceipts(t, plan, receipts)
@@ -86,6 +88,48 @@ func checkTotal(t *testing.T, in delivery.Input, plan delivery.Plan) {
 	}
 }
 
+// checkUsage: every part has a line, and the lines add up.
+func checkUsage(t *testing.T, in delivery.Input, plan delivery.Plan) {
+	t.Helper()
+	u, next := plan.Usage(), 0
+	var tokens, wire int64
+	for i, p := range u.Parts {
+		if p.Bytes < 0 || p.Tokens < 0 || p.LeftOut != (p.Message < u.LeftOut) || p.LeftOut && p.Tokens > 0 {
+			t.Errorf("part %d: %+v", i, p)
+		}
+		tokens, wire = tokens+p.Tokens, wire+p.Bytes
+		if p.What == delivery.PartBlock {
+			if o := plan.Orders()[next]; o.Handle != p.Handle || o.Disposition != p.Disposition || o.Reason != p.Reason {
+				t.Errorf("part %d is of another block: %+v", i, p)
+			}
+			next++
+		}
+	}
+	if next != len(plan.Orders()) || tokens != u.Media+u.Text || u.Tokens != plan.Tokens() {
+		t.Errorf("%d of %d blocks, %d tokens of %+v", next, len(plan.Orders()), tokens, u)
+	}
+	// The label of a tool result itself is of no part, and thoughts that are
+	// not sent back are counted all the same.
+	if all := u.Fixed + u.Summary + tokens; !u.Reported && 2*all+200*int64(len(in.Messages)) < u.Tokens {
+		t.Errorf("the parts are %d tokens, the whole %d", all, u.Tokens)
+	}
+	if wire > u.Wire {
+		t.Errorf("the parts are %d bytes, the whole %d", wire, u.Wire)
+	}
+}
+
+// checkSummaryUpTo: a summary stands for whole turns, none of them the current.
+func checkSummaryUpTo(t *testing.T, in delivery.Input, plan delivery.Plan) {
+	t.Helper()
+	n := plan.SummaryUpTo()
+	if n < plan.Covered() || n < plan.LeftOut() || n > in.Current || n > 0 && (n >= len(in.Messages) || in.Messages[n].Role != content.RoleUser) {
+		t.Errorf("a summary should stand for %d messages of %d, %d covered, %d left out", n, len(in.Messages), plan.Covered(), plan.LeftOut())
+	}
+	if plan.WantsSummary() && n <= plan.Covered() {
+		t.Errorf("a summary is wanted for %d messages, %d covered", n, plan.Covered())
+	}
+}
+
 func least(vs ...int64) int64 {
 	out := int64(0)
 	for _, v := range vs {
@@ -100,9 +144,11 @@ func checkBudgets(t *testing.T, in delivery.Input, plan delivery.Plan) {
 	t.Helper()
 	var past int64
 	var counts [content.KindOpaque + 1]int64
-	reducible := plan.CanLeaveOut()
+	reducible := plan.CanShrink()
 	for i, o := range plan.Orders() {
-		reducible = reducible || o.Media() || o.Text()
+		if (o.Media() || o.Text() || plan.CanLeaveOut()) && !reducible {
+			t.Errorf("order %d: it can give way, and the plan says that nothing can", i)
+		}
 		if !o.Media() {
 			continue
 		}
@@ -298,6 +344,10 @@ func checkDeterminism(t *testing.T, in delivery.Input, goes func(content.Handle)
 
 func checkIdempotence(t *testing.T, in delivery.Input, goes func(content.Handle) mishap, prompt delivery.Prompt, receipts []delivery.Receipt, ledger delivery.Ledger) {
 	t.Helper()
+	if in.Facts.Reported.Ledger == nil {
+		was := in.Ledger
+		in.Facts.Reported.Ledger = &was
+	}
 	in.Ledger = ledger
 	plan := delivery.Decide(in)
 	again, rs, _ := delivery.Settle(plan, carryOut(plan, goes))
@@ -345,7 +395,7 @@ func checkLeftOut(t *testing.T, in delivery.Input, plan delivery.Plan, p deliver
 		return
 	}
 	first := p.Messages()[0]
-	if text, ok := first.Parts[0].(content.Text); first.Role != content.RoleUser || !ok || !strings.Contains(text.Body, "left out") {
+	if text, ok := first.Parts[0].(content.Text); first.Role != content.RoleUser || !ok || strings.Contains(text.Body, "left out") != (n > plan.Covered()) || strings.Contains(text.Body, "[summary of the ") != (plan.Covered() > 0) {
 		t.Errorf("the first message of %v begins with %v", first.Role, first.Parts[0])
 	}
 }
@@ -375,6 +425,9 @@ func checkNeverUp(t *testing.T, w *world, in delivery.Input, ledger delivery.Led
 		if ok && o.Disposition.Rank() > e.Disposition.Rank() {
 			t.Errorf("%s went up from %v to %v", o.Handle, e.Disposition, o.Disposition)
 		}
+		if text, is := o.Block().(content.Text); is && e.Reason == delivery.ReasonTrimmed && o.Reason == delivery.ReasonFits && len(text.Body) > delivery.TrimOver {
+			t.Errorf("%s is whole again", o.Handle)
+		}
 	}
 }
 
@@ -386,6 +439,7 @@ func unbounded(in delivery.Input) delivery.Input {
 		l.MaxCount, l.ManyCount = 0, 0
 	}
 	in.Facts.MaxRequest, in.Facts.MaxCount, in.Facts.MaxTokens, in.Facts.DropHistory = 0, 0, 0, false
+	in.Facts.Reported = delivery.Reported{}
 	return in
 }
 
@@ -429,6 +483,7 @@ func checkPrefix(t *testing.T, w *world, in delivery.Input, goes func(content.Ha
 	t.Helper()
 	in = unbounded(in)
 	plan := delivery.Decide(in)
+	in.Facts.Summary.Messages = plan.Covered() // the current turn of the next request may begin later
 	before, _, ledger := delivery.Settle(plan, carryOut(plan, goes))
 	w.open = nil
 	in.Messages = w.messages(slices.Clone(in.Messages), 6)

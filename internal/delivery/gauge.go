@@ -46,11 +46,15 @@ func (g *gauge) part(n, add int64) int64 {
 // another conversation.
 func (d *decider) weigh() {
 	r := d.in.Facts.Reported
-	if r.Tokens <= 0 || r.Messages <= d.left || r.Messages > len(d.in.Messages) {
+	if r.Ledger == nil {
+		r.Ledger = &d.in.Ledger
+	}
+	from := max(d.covered, d.turnStart(r.Ledger.LeftOut()))
+	if r.Tokens <= 0 || r.Messages <= from || r.Messages > len(d.in.Messages) {
 		return
 	}
 	n := d.fixedTokens()
-	for _, m := range d.in.Messages[d.left:r.Messages] {
+	for _, m := range d.in.Messages[from:r.Messages] {
 		for _, p := range m.Parts {
 			n += proseTokens(p)
 		}
@@ -60,18 +64,18 @@ func (d *decider) weigh() {
 		if o.message >= r.Messages {
 			break
 		}
-		o.was = d.was(o)
-		n += o.was
+		if o.message >= from {
+			o.was = d.was(o, r.Ledger)
+			n += o.was
+		}
 	}
-	d.gauge = gauge{from: d.left, upTo: r.Messages, reported: r.Tokens, estimated: max(0, n)}
+	d.gauge = gauge{from: from, upTo: r.Messages, reported: r.Tokens, estimated: max(0, n)}
 }
 
-// was is what an order cost when the lane last sent its block.
-func (d *decider) was(o *Order) int64 {
-	e, ok := d.remembered(o.Handle)
+// was is what an order cost when its block was sent as l has it.
+func (d *decider) was(o *Order, l *Ledger) int64 {
+	e, ok := l.Lookup(o.Handle)
 	switch {
-	case o.out:
-		return 0
 	case ok:
 	case o.block.Kind() == content.KindText:
 		return 0 // whole: only what is cut has a row

@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"tote/internal/content"
 	"tote/internal/delivery"
@@ -17,6 +18,8 @@ type world struct {
 	open    []string
 	handles []content.Handle
 	blobs   []content.Blob
+	// outputs are the texts of tool results that say something.
+	outputs []content.Handle
 }
 
 func newWorld(data []byte) *world {
@@ -73,10 +76,16 @@ func (w *world) image() content.Image {
 	return content.Image{Attachment: a, Frames: w.n(3)}
 }
 
+// long is so long that its middle can be cut out, and longer has no runes.
+var (
+	long   = strings.Repeat("naïve ✓ 画像 ", 300)
+	longer = strings.Repeat("\x80", 9_000)
+)
+
 func (w *world) block() content.Block {
 	switch w.n(10) {
 	case 0, 1:
-		return content.Text{Handle: w.handle(content.KindText, ""), Body: pick(w.reader, "say", "", " \n", "[end]", "x")}
+		return content.Text{Handle: w.handle(content.KindText, ""), Body: pick(w.reader, "say", "", " \n", "[end]", "x", long, longer)}
 	case 2, 3, 4, 5:
 		return w.image()
 	case 6:
@@ -140,6 +149,11 @@ func (w *world) tool() content.Message {
 			continue
 		}
 		r := result(id, w.blocks(3)...)
+		for _, b := range r.Blocks {
+			if t, ok := b.(content.Text); ok && strings.TrimSpace(t.Body) != "" {
+				w.outputs = append(w.outputs, t.Handle)
+			}
+		}
 		r.IsError = w.n(4) == 1
 		m.Parts = append(m.Parts, r)
 	}
@@ -257,6 +271,15 @@ func (w *world) facts() delivery.Facts {
 	if w.bit() {
 		f.Lookers = []string{"eagle"}
 	}
+	if w.bit() {
+		f.Detached, f.View = some(w.reader, w.handles), pick(w.reader, "", "view_image")
+	}
+	if w.n(4) == 1 {
+		f.Summary = delivery.Summary{Messages: w.n(12) - 1, Text: pick(w.reader, "it was about x", " ", "[image-1.png: y]\n", longer)}
+	}
+	if w.n(3) == 1 {
+		f.Reported = delivery.Reported{Messages: w.n(14) - 1, Tokens: pick(w.reader, int64(1), 500, 4_000, 100_000, 1<<60, -1)}
+	}
 	return f
 }
 
@@ -267,6 +290,10 @@ func (w *world) ledger() delivery.Ledger {
 		rows[delivery.LeftOutHandle] = delivery.LedgerEntry{
 			Disposition: delivery.Placeholder, Reason: delivery.ReasonContextSize, Detail: pick(w.reader, "1", "3", "8", "-1", "x"),
 		}
+	}
+	for h := range some(w.reader, w.outputs) {
+		rows[h] = pick(w.reader, delivery.LedgerEntry{Disposition: delivery.Inline, Reason: delivery.ReasonTrimmed},
+			delivery.LedgerEntry{Disposition: delivery.Placeholder, Reason: delivery.ReasonDetached})
 	}
 	handles := slices.DeleteFunc(slices.Clone(w.handles), func(h content.Handle) bool {
 		k, _, _ := h.Ordinal()

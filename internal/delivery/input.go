@@ -124,6 +124,10 @@ type Reported struct {
 	Messages int
 	// Tokens is what they took, system prompt and tools included.
 	Tokens int64
+	// Ledger is the one that Settle gave with that request, so that what gave
+	// way since then is known. nil takes Input.Ledger, which is right as long
+	// as nothing was settled in between.
+	Ledger *Ledger
 }
 
 // Failed says why an order could not be carried out.

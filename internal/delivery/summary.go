@@ -35,18 +35,25 @@ const (
 
 // summarise leaves out the turns that the summary stands for.
 func (d *decider) summarise() {
-	s := &d.in.Facts.Summary
-	n := d.turnStart(s.Messages)
-	if n == 0 || blank(s.Text) {
+	n := d.summarised()
+	if n == 0 {
 		return
 	}
 	d.covered = n
 	d.leave(n, ReasonSummarised)
-	d.head = d.summaryText(s.Text)
+	d.head = d.summaryText(d.in.Facts.Summary.Text)
+}
+
+// summarised is how many leading messages the summary stands for.
+func (d *decider) summarised() int {
+	if s := &d.in.Facts.Summary; !blank(s.Text) {
+		return d.turnStart(s.Messages)
+	}
+	return 0
 }
 
 // roomFor is n bytes, less in a small window, but not below low. share is how many
-// tokens of the window there are to one byte. It rests on the profile alone, which
+// tokens of the window there have to be for each byte. It rests on the profile alone, which
 // stays the same within a lane.
 func (d *decider) roomFor(n, low, share int) int {
 	if c := d.in.Profile.Context; c > 0 {
@@ -59,13 +66,16 @@ func (d *decider) roomFor(n, low, share int) int {
 // the summary is.
 func (d *decider) summaryText(text string) string {
 	var sb strings.Builder
-	n := strconv.Itoa(d.covered)
-	sb.WriteString("[summary of the " + n + " earlier messages, which are not shown any more]\n")
+	if d.covered == 1 {
+		sb.WriteString("[summary of the earlier message, which is not shown any more]\n")
+	} else {
+		sb.WriteString("[summary of the " + strconv.Itoa(d.covered) + " earlier messages, which are not shown any more]\n")
+	}
 	sb.WriteString(clip(strings.TrimSpace(text), d.roomFor(MaxSummary, minSummary, 1)))
 	sb.WriteString("\n[end of the summary]")
 	lines, unlisted := d.summaryStubs()
 	if unlisted > 0 {
-		sb.WriteString("\n[" + strconv.Itoa(unlisted) + " older attachments are not listed]")
+		sb.WriteString("\n[older attachments that are not listed here: " + strconv.Itoa(unlisted) + "]")
 	}
 	for _, l := range lines {
 		sb.WriteByte('\n')
