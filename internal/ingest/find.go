@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/unicode/norm"
-
 	"tote/internal/content"
 )
 
@@ -121,12 +119,12 @@ func sameFolded(dir, name string) ([]string, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // read only: nothing to lose
-	want := fold(name)
+	want := content.FoldName(name)
 	var same []string
 	for seen := 0; seen < maxSiblings; {
 		names, err := f.Readdirnames(1000)
 		for _, n := range names {
-			if fold(n) == want {
+			if content.FoldName(n) == want {
 				same = append(same, n)
 			}
 		}
@@ -137,18 +135,6 @@ func sameFolded(dir, name string) ([]string, error) {
 	}
 	slices.Sort(same)
 	return same, nil
-}
-
-// fold removes what terminals, editors and models change in a name without
-// meaning to: the Unicode form, and the kind of blank.
-func fold(name string) string {
-	return norm.NFC.String(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\u00a0', r >= '\u2000' && r <= '\u200a', r == '\u202f', r == '\u205f', r == '\u3000':
-			return ' '
-		}
-		return r
-	}, name))
 }
 
 // quoted lists names so that their blanks can be told apart.
