@@ -42,8 +42,8 @@ type DB struct {
 	// gate is held by the one writer of this process: SQLite lets waiting
 	// connections sleep and try again, a channel wakes them.
 	gate chan struct{}
-	// variants counts those that this process has saved.
-	variants atomic.Int64
+	// variants and descriptions count those that this process has saved.
+	variants, descriptions atomic.Int64
 }
 
 // Open opens the history in the file path, and makes or upgrades it where
@@ -76,7 +76,7 @@ func open(ctx context.Context, path string, o Options) (*DB, error) {
 		return nil, errors.Join(err, db.full.Close())
 	}
 	db.lazy.SetMaxOpenConns(1)
-	if err := db.migrate(ctx); err != nil {
+	if err := db.migrateWhenFree(ctx); err != nil {
 		return nil, errors.Join(explain(err, abs), db.close())
 	}
 	return db, nil

@@ -11,6 +11,8 @@ var (
 	ErrNotFound = errors.New("not in the history")
 	// ErrExists is wrapped by errors about an identifier that is taken.
 	ErrExists = errors.New("already in the history")
+	// ErrUndone is wrapped by errors about writing to a turn that was undone.
+	ErrUndone = errors.New("the turn was undone")
 	// ErrCursor is wrapped by errors about a cursor that Sessions never gave.
 	ErrCursor = errors.New("not a cursor of the session list")
 )

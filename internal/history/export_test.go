@@ -52,10 +52,16 @@ func Unsynced(ctx context.Context, db *DB) error {
 	return nil
 }
 
-// MakeFirst makes the file path a database of the first version, with a session
-// "s" in it.
-func MakeFirst(ctx context.Context, path string) error {
-	text, err := migrations.ReadFile("migrations/0001_initial.sql")
+// Versions is how many migrations there are.
+func Versions() (int, error) {
+	entries, err := migrations.ReadDir("migrations")
+	return len(entries), err
+}
+
+// MakeVersion makes the file path a database of an older version, with a session
+// "s" in it that has a turn "old" with the given parts.
+func MakeVersion(ctx context.Context, path string, version int, parts ...content.Part) error {
+	entries, err := migrations.ReadDir("migrations")
 	if err != nil {
 		return err
 	}
@@ -63,16 +69,33 @@ func MakeFirst(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = pool.ExecContext(ctx, string(text)+`
-		INSERT INTO session (id, parent, title, cwd, agent, dirs, created, updated, generation) VALUES ('s', '', 'old', '/w', 'a', '[]', 1, 1, 1);
+	for _, e := range entries[:version] {
+		text, err := migrations.ReadFile("migrations/" + e.Name())
+		if err != nil {
+			return err
+		}
+		if _, err := pool.ExecContext(ctx, string(text)); err != nil {
+			return err
+		}
+	}
+	text, err := encodeParts(parts)
+	if err != nil {
+		return err
+	}
+	_, err = pool.ExecContext(ctx, fmt.Sprintf(`
+		INSERT INTO session (id, parent, title, cwd, agent, dirs, created, updated, generation, turns, pictures)
+		VALUES ('s', '', 'old', '/w', 'a', '[]', 1, 1, 1, 1, 1);
+		INSERT INTO turn (session, seq, id, created, stop) VALUES (1, 1, 'old', 1, 'end_turn');
+		INSERT INTO message (turn, seq, role, parts) VALUES (1, 1, 'user', '%s');
+		INSERT INTO counter (session, kind, last) VALUES (1, 'image', 1);
 		INSERT INTO endpoint (name) VALUES ('e');
 		INSERT INTO learned (endpoint, name, value) VALUES (1, 'max_request', 900000);
-		PRAGMA user_version = 1`)
+		PRAGMA user_version = %d`, text, version))
 	return errors.Join(err, pool.Close())
 }
 
-// Checkpoint moves the journal into the file.
-func Checkpoint(ctx context.Context, db *DB) error { return db.scrub(ctx) }
+// Flush moves the journal into the file.
+func Flush(ctx context.Context, db *DB) error { return db.scrub(ctx) }
 
 // Count returns the number of rows of a table.
 func Count(tb testing.TB, db *DB, table string) int {

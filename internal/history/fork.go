@@ -7,8 +7,11 @@ import (
 )
 
 // ForkSession copies a session under a new identifier, up to and with the turn
-// upToTurn, "" for all. Handles, counters, ledgers, receipts and the number of
-// requests are inherited; from becomes the parent.
+// upToTurn, "" for all. Handles, counters, ledgers, receipts, summaries,
+// detached blocks, checkpoints and the number of requests are inherited; what
+// the turns cost is not, because it was spent once. from becomes the parent. A
+// fork is the user's, also one of a child. Undone turns stay behind: only bare
+// rows of them come along, for their receipts.
 func (db *DB) ForkSession(ctx context.Context, from, newID, upToTurn string) error {
 	return db.durable(ctx, fmt.Sprintf("fork session %s as %s", from, newID), func(tx *sql.Tx) error {
 		f := fork{tx: tx, upTo: int64(1) << 62}
@@ -20,12 +23,12 @@ func (db *DB) ForkSession(ctx context.Context, from, newID, upToTurn string) err
 			return err
 		}
 		if upToTurn != "" {
-			err := tx.QueryRowContext(ctx, "SELECT seq FROM turn WHERE session = ? AND id = ?", f.from, upToTurn).Scan(&f.upTo)
+			err := tx.QueryRowContext(ctx, "SELECT seq FROM turn WHERE session = ? AND id = ? AND undone = 0", f.from, upToTurn).Scan(&f.upTo)
 			if err != nil {
 				return fmt.Errorf("turn %s: %w", upToTurn, notFound(err))
 			}
 		}
-		s.ID, s.Parent, s.Created, s.Updated = newID, from, db.now(), db.now()
+		s.ID, s.Parent, s.Kind, s.Created, s.Updated = newID, from, "", db.now(), db.now()
 		if f.to, err = db.insertSession(ctx, tx, s); err != nil {
 			return err
 		}
@@ -42,21 +45,31 @@ type fork struct {
 // forkSteps copy the rows of session ?1 to session ?2, turns up to ?3. New
 // turns, messages and lanes are found again by what is unique in their session.
 var forkSteps = []string{
-	`INSERT INTO turn (session, seq, id, created, stop, usage, request)
-	SELECT ?2, seq, id, created, stop, usage, request FROM turn WHERE session = ?1 AND seq <= ?3 ORDER BY seq`,
+	`INSERT INTO turn (session, seq, id, created, stop, usage, request, undone)
+	SELECT ?2, seq, id, created, stop, usage, request, -abs(undone) FROM turn WHERE session = ?1 AND seq <= ?3 ORDER BY seq`,
 
 	`INSERT INTO message (turn, seq, role, parts) SELECT n.num, m.seq, m.role, m.parts
 	FROM turn o JOIN turn n ON n.session = ?2 AND n.seq = o.seq JOIN message m ON m.turn = o.num
-	WHERE o.session = ?1 AND o.seq <= ?3 ORDER BY o.seq, m.seq`,
+	WHERE o.session = ?1 AND o.seq <= ?3 AND o.undone = 0 ORDER BY o.seq, m.seq`,
 
 	`INSERT INTO envelope (message, part, json, hole, payload, spelling) SELECT nm.num, e.part, e.json, e.hole, e.payload, e.spelling
 	FROM turn o JOIN turn n ON n.session = ?2 AND n.seq = o.seq JOIN message m ON m.turn = o.num
 	JOIN message nm ON nm.turn = n.num AND nm.seq = m.seq JOIN envelope e ON e.message = m.num
-	WHERE o.session = ?1 AND o.seq <= ?3`,
+	WHERE o.session = ?1 AND o.seq <= ?3 AND o.undone = 0`,
 
 	`INSERT INTO draft (turn, body) SELECT n.num, d.body
 	FROM turn o JOIN turn n ON n.session = ?2 AND n.seq = o.seq JOIN draft d ON d.turn = o.num
-	WHERE o.session = ?1 AND o.seq <= ?3`,
+	WHERE o.session = ?1 AND o.seq <= ?3 AND o.undone = 0`,
+
+	`INSERT INTO checkpoint (turn, n, path, target, before, mode, size, noted, after, after_mode)
+	SELECT n.num, c.n, c.path, c.target, c.before, c.mode, c.size, c.noted, c.after, c.after_mode
+	FROM turn o JOIN turn n ON n.session = ?2 AND n.seq = o.seq JOIN checkpoint c ON c.turn = o.num
+	WHERE o.session = ?1 AND o.seq <= ?3 AND o.undone = 0`,
+
+	`INSERT INTO summary (session, upto, turns, text, model, created)
+	SELECT ?2, upto, turns, text, model, created FROM summary WHERE session = ?1 AND upto <= ?3 ORDER BY num`,
+
+	`INSERT INTO detached (session, handle) SELECT ?2, handle FROM detached WHERE session = ?1 AND ?3 > 0`,
 
 	`INSERT INTO counter (session, kind, last) SELECT ?2, kind, last FROM counter WHERE session = ?1 AND ?3 > 0`,
 
@@ -72,7 +85,7 @@ var forkSteps = []string{
 	WHERE r.session = ?1 AND o.seq <= ?3`,
 
 	`UPDATE session SET requests = (SELECT requests FROM session WHERE num = ?1),
-	turns = (SELECT count(*) FROM turn WHERE session = ?2) WHERE num = ?2 AND ?3 > 0`,
+	turns = (SELECT count(*) FROM turn WHERE session = ?2 AND undone = 0) WHERE num = ?2 AND ?3 > 0`,
 }
 
 func (f fork) copyRows(ctx context.Context) error {

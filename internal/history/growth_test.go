@@ -36,10 +36,10 @@ func TestGrowth(t *testing.T) {
 	db := openAt(t, path)
 	must(t, history.Unsynced(t.Context(), db))
 	s := newSession(t, db)
-	must(t, history.Checkpoint(t.Context(), db))
+	must(t, history.Flush(t.Context(), db))
 	before := size(t, path, path+"-wal")
 	fill(t, db, s, turns)
-	must(t, history.Checkpoint(t.Context(), db))
+	must(t, history.Flush(t.Context(), db))
 	per := (size(t, path, path+"-wal") - before) / turns
 	t.Logf("%d bytes a turn", per)
 	if per > maxGrowth {

@@ -10,8 +10,9 @@ import (
 	"tote/internal/content"
 )
 
-// Load returns all turns of a session, oldest first, without envelopes. A turn
-// that a crash cut off has StopNone, and its draft is its last message.
+// Load returns the turns of a session, oldest first, without envelopes and
+// without those that were undone. A turn that a crash cut off has StopNone, and
+// its draft is its last message.
 func (db *DB) Load(ctx context.Context, session string) ([]content.Turn, error) {
 	return db.LoadTail(ctx, session, math.MaxInt32)
 }
@@ -24,10 +25,8 @@ func (db *DB) LoadTail(ctx context.Context, session string, n int) ([]content.Tu
 		if err != nil {
 			return err
 		}
-		return each(ctx, tx, l.row, `SELECT t.num, t.id, t.stop, t.usage, coalesce(m.role, ''), coalesce(m.parts, ''), coalesce(d.body, '')
-			FROM turn t LEFT JOIN message m ON m.turn = t.num LEFT JOIN draft d ON d.turn = t.num
-			WHERE t.session = ?1 AND t.seq > (SELECT max(seq) FROM turn WHERE session = ?1) - ?2
-			ORDER BY t.seq, m.seq`, s, n)
+		return l.load(ctx, tx, `t.undone = 0 AND t.seq >=
+			(SELECT min(seq) FROM (SELECT seq FROM turn WHERE session = ?1 AND undone = 0 ORDER BY seq DESC LIMIT ?2))`, s, max(n, 0))
 	})
 	if err != nil {
 		return nil, inSession(err, session)
@@ -41,6 +40,13 @@ type loader struct {
 	turns []content.Turn
 	num   int64
 	draft string
+}
+
+// load reads the turns of session ?1 for which where holds.
+func (l *loader) load(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
+	return each(ctx, tx, l.row, `SELECT t.num, t.id, t.stop, t.usage, coalesce(m.role, ''), coalesce(m.parts, ''), coalesce(d.body, '')
+		FROM turn t LEFT JOIN message m ON m.turn = t.num LEFT JOIN draft d ON d.turn = t.num
+		WHERE t.session = ?1 AND `+where+" ORDER BY t.seq, m.seq", args...)
 }
 
 func (l *loader) row(rows *sql.Rows) error {
@@ -111,8 +117,8 @@ func inSession(err error, session string) error {
 // envelopePage is how many turns are read at once for a replay.
 const envelopePage = 32
 
-// Envelopes calls fn for every part of every user message of a session, in
-// order, with its envelope, which is zero where the block did not come from a
+// Envelopes calls fn for every part of every user message of a session but
+// those of undone turns, in order, with its envelope, which is zero where the block did not come from a
 // client. block counts the parts of a message from 0. fn may use the history.
 func (db *DB) Envelopes(ctx context.Context, session string, fn func(turnID string, block int, part content.Part, env content.Envelope) error) error {
 	for after, more := 0, true; more; after += envelopePage {
@@ -180,7 +186,7 @@ func userMessages(ctx context.Context, tx *sql.Tx, session string, after int) (p
 		return err
 	}, `SELECT m.num, t.id, m.parts, e.part, e.json, e.hole, e.payload, e.spelling
 		FROM turn t JOIN message m ON m.turn = t.num AND m.role = ? LEFT JOIN envelope e ON e.message = m.num
-		WHERE t.session = ? AND t.seq > ? AND t.seq <= ? ORDER BY t.seq, m.seq, e.part`, user, s, after, after+envelopePage)
+		WHERE t.session = ? AND t.undone = 0 AND t.seq > ? AND t.seq <= ? ORDER BY t.seq, m.seq, e.part`, user, s, after, after+envelopePage)
 	return page, after+envelopePage < last, err
 }
 

@@ -4,8 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // migrations holds NNNN_name.sql, numbered from 0001 without holes. The number
@@ -17,6 +22,28 @@ var migrations embed.FS
 // queryer is a pool or a transaction.
 type queryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// openPoll is how often a file is tried again that others are about to make.
+const openPoll = 20 * time.Millisecond
+
+// migrateWhenFree tries again while SQLite says at once that the file is busy: it
+// does not wait where several processes switch a new file to its journal.
+func (db *DB) migrateWhenFree(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, busyTimeout*time.Millisecond)
+	defer cancel()
+	for {
+		err := db.migrate(ctx)
+		var se *sqlite.Error
+		if !errors.As(err, &se) || se.Code()&0xff != sqlite3.SQLITE_BUSY {
+			return err
+		}
+		select {
+		case <-time.After(openPoll):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 func (db *DB) migrate(ctx context.Context) error {

@@ -210,12 +210,14 @@ func storedReceipts(ctx context.Context, tx *sql.Tx, where string, args ...any) 
 }
 
 // requestReceipts takes for each block the newest receipt up to the request,
-// within the generation that the request was made in.
+// within the generation that the request was made in. A block counts when one of
+// its receipts is of a turn that the conversation held at the time: that of the
+// request, or one that was undone with it, later or never.
 func requestReceipts(ctx context.Context, tx *sql.Tx, session int64, request int) ([]StoredReceipt, error) {
 	var turn string
-	var last int
-	err := tx.QueryRowContext(ctx, `SELECT t.id, s.requests FROM session s JOIN turn t ON t.session = s.num
-		WHERE s.num = ? AND t.request BETWEEN 1 AND ? ORDER BY t.seq DESC LIMIT 1`, session, request).Scan(&turn, &last)
+	var last, undone int
+	err := tx.QueryRowContext(ctx, `SELECT t.id, abs(t.undone), s.requests FROM session s JOIN turn t ON t.session = s.num
+		WHERE s.num = ? AND t.request BETWEEN 1 AND ? ORDER BY t.seq DESC LIMIT 1`, session, request).Scan(&turn, &undone, &last)
 	if err != nil {
 		return nil, notFound(err)
 	}
@@ -223,7 +225,9 @@ func requestReceipts(ctx context.Context, tx *sql.Tx, session int64, request int
 		return nil, ErrNotFound
 	}
 	all, err := storedReceipts(ctx, tx, `r.session = ?1 AND r.request <= ?2 AND r.generation =
-		(SELECT max(generation) FROM receipt WHERE session = ?1 AND request <= ?2)`, session, request)
+		(SELECT max(generation) FROM receipt WHERE session = ?1 AND request <= ?2)
+		AND (r.handle = '' OR r.handle IN (SELECT h.handle FROM receipt h JOIN turn ht ON ht.num = h.turn WHERE h.session = ?1
+			AND h.request <= ?2 AND (ht.undone = 0 OR ?3 > 0 AND abs(ht.undone) >= ?3)))`, session, request, undone)
 	if err != nil {
 		return nil, err
 	}

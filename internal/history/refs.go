@@ -61,14 +61,16 @@ func (db *DB) HasDigest(ctx context.Context, session string, d content.Digest) (
 }
 
 // recount makes a session's references and its count of pictures anew from
-// what its messages, envelopes and ledgers hold.
+// what its messages, envelopes, ledgers and checkpoints hold. Undone turns keep
+// their blobs and do not count.
 func recount(ctx context.Context, tx *sql.Tx, session int64) error {
 	var digests []content.Digest
 	pictures := 0
 	err := each(ctx, tx, func(rows *sql.Rows) error {
 		var role string
 		var parts sql.RawBytes
-		if err := rows.Scan(&role, &parts); err != nil {
+		var undone int
+		if err := rows.Scan(&role, &parts, &undone); err != nil {
 			return err
 		}
 		m, err := decodeMessage(role, parts)
@@ -76,9 +78,11 @@ func recount(ctx context.Context, tx *sql.Tx, session int64) error {
 			return err
 		}
 		ds, n := census(m)
-		digests, pictures = append(digests, ds...), pictures+n
+		if digests = append(digests, ds...); undone == 0 {
+			pictures += n
+		}
 		return nil
-	}, "SELECT m.role, m.parts FROM turn t JOIN message m ON m.turn = t.num WHERE t.session = ?", session)
+	}, "SELECT m.role, m.parts, t.undone FROM turn t JOIN message m ON m.turn = t.num WHERE t.session = ?", session)
 	if err != nil {
 		return err
 	}
@@ -87,7 +91,8 @@ func recount(ctx context.Context, tx *sql.Tx, session int64) error {
 		digests = append(digests, d)
 		return err
 	}, `SELECT e.payload FROM turn t JOIN message m ON m.turn = t.num JOIN envelope e ON e.message = m.num
-		WHERE t.session = ? AND length(e.payload) > 0`, session)
+		WHERE t.session = ?1 AND length(e.payload) > 0
+		UNION ALL SELECT c.before FROM turn t JOIN checkpoint c ON c.turn = t.num WHERE t.session = ?1 AND length(c.before) > 0`, session)
 	if err != nil {
 		return err
 	}

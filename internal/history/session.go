@@ -19,8 +19,10 @@ type Session struct {
 	Cwd string
 	// Agent is the chosen agent's name.
 	Agent string
-	// Parent is the session that it was forked from, "" for none.
-	Parent string
+	// Parent is the session that it was made from, "" for none. Kind says what
+	// for: "" for a user's session and a fork, else the kind of a child, which
+	// works for its parent and goes with it: "task", "job" or "escalation".
+	Parent, Kind string
 	// Created and Updated are in UTC. Updated is when a turn last began or
 	// ended.
 	Created, Updated time.Time
@@ -28,7 +30,7 @@ type Session struct {
 	Generation int
 	// Dirs are additional folders that it may work in.
 	Dirs []string
-	// Turns and Pictures are counted by the history.
+	// Turns and Pictures are counted by the history, without undone turns.
 	Turns, Pictures int
 }
 
@@ -40,18 +42,20 @@ type Filter struct {
 	Limit int
 	// Cursor is what the page before returned, "" for the first.
 	Cursor string
+	// Children lists children too.
+	Children bool
 }
 
 // DefaultPage is how many sessions a page has.
 const DefaultPage = 50
 
-const sessionColumns = "id, title, cwd, agent, parent, created, updated, generation, dirs, turns, pictures"
+const sessionColumns = "id, title, cwd, agent, parent, kind, created, updated, generation, dirs, turns, pictures"
 
 func scanSession(scan func(...any) error) (Session, error) {
 	var s Session
 	var created, updated int64
 	var dirs []byte
-	err := scan(&s.ID, &s.Title, &s.Cwd, &s.Agent, &s.Parent, &created, &updated, &s.Generation, &dirs, &s.Turns, &s.Pictures)
+	err := scan(&s.ID, &s.Title, &s.Cwd, &s.Agent, &s.Parent, &s.Kind, &created, &updated, &s.Generation, &dirs, &s.Turns, &s.Pictures)
 	if err != nil {
 		return Session{}, err
 	}
@@ -93,8 +97,8 @@ func (db *DB) insertSession(ctx context.Context, tx *sql.Tx, s Session) (int64, 
 		return 0, err
 	}
 	res, err := tx.ExecContext(ctx,
-		"INSERT INTO session (id, parent, title, cwd, agent, dirs, created, updated, generation) VALUES (?,?,?,?,?,?,?,?,?)",
-		s.ID, s.Parent, s.Title, s.Cwd, s.Agent, dirs, nanos(s.Created), nanos(s.Updated), s.Generation)
+		"INSERT INTO session (id, parent, kind, title, cwd, agent, dirs, created, updated, generation) VALUES (?,?,?,?,?,?,?,?,?,?)",
+		s.ID, s.Parent, s.Kind, s.Title, s.Cwd, s.Agent, dirs, nanos(s.Created), nanos(s.Updated), s.Generation)
 	if err != nil {
 		return 0, err
 	}
@@ -107,10 +111,10 @@ func (db *DB) Session(ctx context.Context, id string) (Session, error) {
 }
 
 // Latest returns the session of a folder in which a turn last began or ended.
-// One without turns is nothing to go on with.
+// One without turns is nothing to go on with, and a child is not the user's.
 func (db *DB) Latest(ctx context.Context, cwd string) (Session, error) {
 	return db.oneSession(ctx, "find the latest session of "+cwd,
-		"WHERE cwd = ? AND turns > 0 ORDER BY updated DESC, id DESC LIMIT 1", cwd)
+		"WHERE cwd = ? AND turns > 0 AND kind = '' ORDER BY updated DESC, id DESC LIMIT 1", cwd)
 }
 
 func (db *DB) oneSession(ctx context.Context, what, where string, arg any) (Session, error) {
@@ -133,6 +137,9 @@ func (db *DB) Sessions(ctx context.Context, f Filter) ([]Session, string, error)
 	if f.Cwd != "" {
 		where += " AND cwd = ?"
 		args = append(args, f.Cwd)
+	}
+	if !f.Children {
+		where += " AND kind = ''"
 	}
 	if f.Cursor != "" {
 		updated, id, err := parseCursor(f.Cursor)
@@ -183,12 +190,17 @@ func (db *DB) UpdateSession(ctx context.Context, s Session) error {
 	})
 }
 
-// DeleteSession removes a session and all that belongs to it. Its blobs go with
-// the next collection of the store.
+// DeleteSession removes a session with its children and all that belongs to
+// them, and the descriptions of pictures that nobody has any more. Its blobs go
+// with the next collection of the store. Its forks stay.
 func (db *DB) DeleteSession(ctx context.Context, id string) error {
 	err := db.durable(ctx, "delete session "+id, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, "DELETE FROM session WHERE id = ?", id)
-		return affected(res, err)
+		res, err := tx.ExecContext(ctx, "WITH RECURSIVE "+childrenOf+" DELETE FROM session WHERE id IN (SELECT id FROM family)", id)
+		if err := affected(res, err); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "DELETE FROM description WHERE picture NOT IN (SELECT digest FROM blob_ref)")
+		return err
 	})
 	if err != nil {
 		return err

@@ -108,17 +108,21 @@ func (db *DB) EndTurn(ctx context.Context, session, turnID string, stop content.
 
 // inTurn runs fn durably with the numbers of a session and a turn of it.
 func (db *DB) inTurn(ctx context.Context, what, session, turnID string, fn func(tx *sql.Tx, s, t int64) error) error {
-	return db.durable(ctx, what, func(tx *sql.Tx) error {
-		s, err := sessionNum(ctx, tx, session)
-		if err != nil {
-			return err
-		}
-		t, err := turnNum(ctx, tx, session, turnID)
-		if err != nil {
-			return err
-		}
-		return fn(tx, s, t)
-	})
+	return db.durable(ctx, what, func(tx *sql.Tx) error { return withTurn(ctx, tx, session, turnID, fn) })
+}
+
+// withTurn fails for a turn that was undone: it takes nothing more.
+func withTurn(ctx context.Context, tx *sql.Tx, session, turnID string, fn func(tx *sql.Tx, s, t int64) error) error {
+	var s, t, undone int64
+	err := tx.QueryRowContext(ctx, `SELECT session.num, turn.num, turn.undone FROM session JOIN turn ON turn.session = session.num
+		WHERE session.id = ? AND turn.id = ?`, session, turnID).Scan(&s, &t, &undone)
+	if err != nil {
+		return notFound(err)
+	}
+	if undone != 0 {
+		return ErrUndone
+	}
+	return fn(tx, s, t)
 }
 
 func turnNum(ctx context.Context, tx *sql.Tx, session, turnID string) (int64, error) {

@@ -66,25 +66,34 @@ func (db *DB) SaveVariant(ctx context.Context, original content.Digest, key stri
 // forgetVariants drops what was cut from originals that are gone, and returns
 // them with the blobs that went with them.
 func forgetVariants(ctx context.Context, tx *sql.Tx, gone []content.Digest) ([]content.Digest, error) {
-	var cut []content.Digest
-	for _, d := range gone {
-		err := each(ctx, tx, func(rows *sql.Rows) error {
-			v, err := scanDigest(rows)
-			cut = append(cut, v)
-			return err
-		}, "SELECT digest FROM variant WHERE original = ?", d[:])
-		if err != nil {
-			return nil, err
-		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM variant WHERE original = ?", d[:]); err != nil {
-			return nil, err
-		}
+	cut, err := cutFrom(ctx, tx, gone)
+	if err != nil {
+		return nil, err
 	}
-	cut, err := unreferenced(ctx, tx, cut)
+	if err := deleteByDigest(ctx, tx, "DELETE FROM variant WHERE original = ?", gone); err != nil {
+		return nil, err
+	}
+	cut, err = unreferenced(ctx, tx, cut)
 	for _, d := range cut {
 		if !slices.Contains(gone, d) {
 			gone = append(gone, d)
 		}
 	}
 	return gone, err
+}
+
+// cutFrom lists the blobs that are remembered as cut from originals.
+func cutFrom(ctx context.Context, tx *sql.Tx, originals []content.Digest) ([]content.Digest, error) {
+	var out []content.Digest
+	for _, d := range originals {
+		err := each(ctx, tx, func(rows *sql.Rows) error {
+			v, err := scanDigest(rows)
+			out = append(out, v)
+			return err
+		}, "SELECT digest FROM variant WHERE original = ?", d[:])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

@@ -151,7 +151,7 @@ func TestWhatWasLearnedOutlivesTheProcess(t *testing.T) {
 // time.
 func TestUpgradeFromTheFirstVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
-	must(t, history.MakeFirst(t.Context(), path))
+	must(t, history.MakeVersion(t.Context(), path, 1, picture(1)))
 	db := openAt(t, path)
 	s, err := db.Session(t.Context(), "s")
 	if s.Title != "old" || err != nil {
