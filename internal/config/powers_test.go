@@ -175,7 +175,7 @@ func TestWithheldSkillsAndCommands(t *testing.T) {
 	p.project(".tote/skills/a/helper.py", "x")
 	p.project(".claude/commands/team/review.md", "x")
 	l := p.load()
-	if diff := cmp.Diff([]string{"skills a, pdf", "commands /review"}, l.Withheld); diff != "" {
+	if diff := cmp.Diff([]string{"skills a, pdf", "commands /team:review"}, l.Withheld); diff != "" {
 		t.Errorf("withheld (-want +got):\n%s", diff)
 	}
 	if len(l.Project.Files) != 4 || l.Fingerprint == "" {

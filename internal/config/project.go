@@ -56,7 +56,8 @@ func sayPowers(files []string) []string {
 		case base == "SKILL.md" && strings.Contains(dir, "/skills/"):
 			skills = append(skills, clean(path.Base(dir)))
 		case path.Ext(base) == ".md" && strings.Contains(dir, "/commands/"):
-			commands = append(commands, "/"+clean(strings.TrimSuffix(base, ".md")))
+			_, below, _ := strings.Cut(strings.TrimSuffix(name, ".md"), "/commands/")
+			commands = append(commands, "/"+clean(strings.ReplaceAll(below, "/", ":")))
 		}
 	}
 	var out []string
