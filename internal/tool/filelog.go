@@ -23,7 +23,8 @@ type FileLog struct {
 	seen map[string]Stamp
 }
 
-// Saw notes what the file at the absolute path looks like.
+// Saw notes what the file at the absolute path looks like. The path is that of the
+// file itself, behind links.
 func (l *FileLog) Saw(abs string, s Stamp) {
 	if l == nil {
 		return

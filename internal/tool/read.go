@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	_ "embed" // for the tool's description
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -73,7 +75,11 @@ func (r Read) Request(raw json.RawMessage, env Env) (permission.Request, string,
 	if err != nil {
 		return permission.Request{}, "", err
 	}
-	return Locate(a.Path, env).Request("read", permission.Read), "Read " + a.Path, nil
+	p, err := Find(a.Path, env)
+	if err != nil {
+		return permission.Request{}, "", fmt.Errorf("read %s: %w", a.Path, err)
+	}
+	return p.Request("read", permission.Read), "Read " + a.Path, nil
 }
 
 // Run implements Tool.
@@ -82,41 +88,107 @@ func (r Read) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	p := Locate(a.Path, env)
-	f, err := p.open(env)
+	res, err := readFile(ctx, a, env)
 	if err != nil {
 		return Result{}, fmt.Errorf("read %s: %w", a.Path, err)
 	}
-	defer func() { _ = f.Close() }() // opened for reading: nothing to lose
-	info, err := f.Stat()
+	return res, nil
+}
+
+func readFile(ctx context.Context, a readArgs, env Env) (Result, error) {
+	p, err := Find(a.Path, env)
 	if err != nil {
-		return Result{}, fmt.Errorf("read %s: %w", a.Path, plain(err))
+		return Result{}, err
 	}
-	switch {
-	case info.IsDir():
-		return Result{}, fmt.Errorf("read %s: it is a folder; use the list tool", a.Path)
-	case !info.Mode().IsRegular():
-		return Result{}, fmt.Errorf("read %s: it is no regular file", a.Path)
+	f, err := p.open(env)
+	if err != nil {
+		return Result{}, err
 	}
-	br := bufio.NewReaderSize(f, sniffBytes)
+	defer func() { _ = f.Close() }() // opened for reading: nothing to lose
+	info, err := regular(f)
+	if err != nil {
+		return Result{}, err
+	}
+	// Everything that is read runs through the sum, so a file that is read to
+	// its end is known by it for nothing.
+	sum := sha256.New()
+	br := bufio.NewReaderSize(io.TeeReader(f, sum), sniffBytes)
 	head, err := br.Peek(sniffBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return Result{}, fmt.Errorf("read %s: %w", a.Path, plain(err))
+		return Result{}, plain(err)
 	}
 	if !isText(head) {
-		who := content.ChosenByModel
-		if env.Permitted {
-			who = content.ChosenByUser // the user allowed this very path
+		note(p, info, nil, env)
+		return attach(p, env), nil
+	}
+	var res Result
+	whole := true
+	if mayBeNotebook(p.Abs, head) && a.Offset == 0 && a.Limit == 0 {
+		res, br, err = readNotebook(ctx, br, filepath.Base(p.Abs))
+		if err != nil {
+			return Result{}, plain(err)
 		}
-		return Result{Sources: []content.Source{{
-			Payload: content.Path{Path: p.Abs}, Inlet: content.InletTool, Chooser: who,
-		}}}, nil
 	}
-	out, err := readLines(ctx, br, a)
-	if err != nil {
-		return Result{}, fmt.Errorf("read %s: %w", a.Path, plain(err))
+	if res.Sources == nil {
+		var out string
+		if out, whole, err = readLines(ctx, br, a); err != nil {
+			return Result{}, plain(err)
+		}
+		res.Sources = []content.Source{Prose(out)}
 	}
-	return Result{Sources: []content.Source{Prose(out)}}, nil
+	if whole {
+		note(p, info, sum.Sum(nil), env)
+	} else {
+		note(p, info, nil, env)
+	}
+	return res.of(p), nil
+}
+
+// of says first what the file is really called, if that is not what the model
+// wrote.
+func (r Result) of(p Place) Result {
+	if p.Renamed {
+		r.Sources = append([]content.Source{Prose(p.called())}, r.Sources...)
+	}
+	return r
+}
+
+// regular looks at an open file and refuses all but a regular one.
+func regular(f *os.File) (fs.FileInfo, error) {
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, plain(err)
+	case info.IsDir():
+		return nil, errors.New("it is a folder; use the list tool")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no regular file")
+	}
+	return info, nil
+}
+
+// attach hands a file over that is no text.
+func attach(p Place, env Env) Result {
+	who := content.ChosenByModel
+	if env.Permitted {
+		who = content.ChosenByUser // the user allowed this very path
+	}
+	return Result{Sources: []content.Source{{
+		Payload: content.Path{Path: p.Abs}, Inlet: content.InletTool, Chooser: who,
+	}}}.of(p)
+}
+
+// note remembers what the model has seen of a file. sum is nil where it was not
+// read to its end; one that is known from before stays good as long as the file
+// looks the same.
+func note(p Place, info fs.FileInfo, sum []byte, env Env) {
+	abs := behindLinks(p.Abs)
+	s := Stamp{Size: info.Size(), ModTime: info.ModTime()}
+	if was, ok := env.Files.Seen(abs); ok && sum == nil && was.Size == s.Size && was.ModTime.Equal(s.ModTime) {
+		s.Sum = was.Sum
+	}
+	copy(s.Sum[:], sum)
+	env.Files.Saw(abs, s)
 }
 
 // open opens the file under its root, so that neither symlinks nor ".." lead
@@ -169,7 +241,9 @@ func isText(head []byte) bool {
 	return true
 }
 
-func readLines(ctx context.Context, br *bufio.Reader, a readArgs) (string, error) {
+// readLines gives the lines that were asked for; whole is whether the file was read
+// to its end.
+func readLines(ctx context.Context, br *bufio.Reader, a readArgs) (out string, whole bool, err error) {
 	first, limit := max(a.Offset, 1), a.Limit
 	if limit == 0 || limit > maxReadLines {
 		limit = maxReadLines
@@ -178,11 +252,11 @@ func readLines(ctx context.Context, br *bufio.Reader, a readArgs) (string, error
 	line := 0
 	for {
 		if err := ctx.Err(); err != nil {
-			return "", err
+			return "", false, err
 		}
 		s, cut, err := nextLine(ctx, br)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return "", err
+			return "", false, err
 		}
 		if errors.Is(err, io.EOF) && s == "" {
 			break
@@ -193,7 +267,7 @@ func readLines(ctx context.Context, br *bufio.Reader, a readArgs) (string, error
 		}
 		if line >= first+limit || sb.Len() > maxReadBytes {
 			fmt.Fprintf(&sb, "[more lines follow; read on with offset %d]\n", line)
-			return sb.String(), nil
+			return sb.String(), false, nil
 		}
 		sb.WriteString(strconv.Itoa(line))
 		sb.WriteByte('\t')
@@ -205,11 +279,11 @@ func readLines(ctx context.Context, br *bufio.Reader, a readArgs) (string, error
 	}
 	switch {
 	case line == 0:
-		return "[the file is empty]", nil
+		return "[the file is empty]", true, nil
 	case line < first:
-		return fmt.Sprintf("[the file has %d lines]", line), nil
+		return fmt.Sprintf("[the file has %d lines]", line), true, nil
 	}
-	return sb.String(), nil
+	return sb.String(), true, nil
 }
 
 // nextLine returns a line without its end, cut at maxLineBytes on a rune

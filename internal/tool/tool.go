@@ -41,6 +41,9 @@ type Env struct {
 	Session, Scratch string
 	// Lookup finds a block of the conversation by its handle; nil finds none.
 	Lookup func(content.Handle) (content.Block, bool)
+	// Pictures lists the pictures of the conversation, oldest first; nil lists
+	// none.
+	Pictures func() []content.Handle
 	// Files remembers what the session has read; nil remembers nothing.
 	Files *FileLog
 	// Keep stores a file as it is, before a tool changes or removes it; nil
@@ -137,6 +140,14 @@ type Tool interface {
 	Run(ctx context.Context, args json.RawMessage, env Env) (Result, error)
 }
 
+// Previewer is a tool that can show what a call would change.
+type Previewer interface {
+	// Preview is what the user is shown when the call needs permission: a
+	// difference, or what will be written. It is "" where there is nothing to
+	// show. The call need not be permitted yet; the text goes to the user only.
+	Preview(args json.RawMessage, env Env) string
+}
+
 // Registry is a fixed set of tools, sorted by name.
 type Registry struct{ tools []Tool }
 
@@ -195,6 +206,8 @@ type Place struct {
 	Abs string
 	// Root and Rel say under which root it lies; Root is "" for none.
 	Root, Rel string
+	// Renamed: nothing is called what the model wrote, and this looks the same.
+	Renamed bool
 }
 
 // Locate resolves a path that a model wrote. It looks at no file.
@@ -234,7 +247,11 @@ func behindLinks(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
-	return path
+	dir, name := filepath.Dir(path), filepath.Base(path)
+	if dir == path {
+		return path
+	}
+	return filepath.Join(behindLinks(dir), name)
 }
 
 func forbiddenName(abs string, env Env) bool {
