@@ -1,0 +1,76 @@
+package mcp
+
+import (
+	"io"
+
+	"tote/internal/content"
+)
+
+// Ref names a tool of a server.
+type Ref = ref
+
+// NewRef makes one.
+func NewRef(server, tool string) Ref { return ref{server, tool} }
+
+// ToolNames is toolNames.
+var ToolNames = toolNames
+
+// ErrFlood is errFlood.
+var ErrFlood = errFlood
+
+// Lines reads all lines; a line over the limit is nil.
+func Lines(r io.Reader, limit int) (out [][]byte, err error) {
+	l := newLines(r, limit)
+	for {
+		line, err := l.next()
+		switch err.(type) {
+		case nil:
+			out = append(out, line)
+		case *longError:
+			out = append(out, nil)
+		default:
+			return out, err
+		}
+	}
+}
+
+// Members is members, gathered.
+func Members(b []byte) (keys []string, values [][]byte, ok bool) {
+	ok = members(b, func(k string, v []byte) bool {
+		keys, values = append(keys, k), append(values, v)
+		return true
+	})
+	return keys, values, ok
+}
+
+// IDAtEnd and IDAtStart find the id of a cut message.
+var (
+	IDAtEnd   = idAtEnd
+	IDAtStart = idAtStart
+)
+
+// CallResult reads the result of a tool.
+func CallResult(raw string) ([]content.Source, bool, error) {
+	r := newReader("srv tool")
+	isError, err := r.call([]byte(raw))
+	return r.sources, isError, err
+}
+
+// PromptResult reads a prompt.
+func PromptResult(raw string) ([]content.Source, error) {
+	r := newReader("srv prompt")
+	err := r.prompt([]byte(raw))
+	return r.sources, err
+}
+
+// BytesOf is bytesOf.
+var BytesOf = bytesOf
+
+// FixSchema is fixSchema.
+var FixSchema = fixSchema
+
+// FileURI is fileURI.
+var FileURI = fileURI
+
+// Words masks a text with a server's secrets.
+func Words(s Server, text string) string { return newMasker(s).words(text) }

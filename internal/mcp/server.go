@@ -1,0 +1,210 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"tote/internal/content"
+)
+
+// Transport is how a server is reached.
+type Transport string
+
+// The transports. "" is stdio with a command and http with a url.
+const (
+	Stdio Transport = "stdio"
+	HTTP  Transport = "http" // streamable HTTP
+	SSE   Transport = "sse"  // HTTP with events, of 2024
+)
+
+// Server is one server as the user configured it. References to variables are
+// expanded already.
+type Server struct {
+	Name string
+	Type Transport
+	// Command is the program of a stdio server, with its arguments.
+	Command string
+	Args    []string
+	// Env are variables added for it.
+	Env map[string]string
+	// Cwd is the folder it runs in, "" for that of its scope.
+	Cwd string
+	// URL is where the other transports find it, Headers go with each request.
+	URL      string
+	Headers  map[string]string
+	Disabled bool
+}
+
+// kind is the transport that is meant.
+func (s Server) kind() Transport {
+	switch {
+	case s.Type != "":
+		return s.Type
+	case s.Command != "":
+		return Stdio
+	}
+	return HTTP
+}
+
+// check reports what is missing.
+func (s Server) check() error {
+	switch s.kind() {
+	case Stdio:
+		if s.Command == "" {
+			return fmt.Errorf("it has no command")
+		}
+	case HTTP, SSE:
+		u, err := url.Parse(s.URL)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return fmt.Errorf("its url is no http or https address")
+		}
+	default:
+		return fmt.Errorf("its type %q is none of stdio, http and sse", s.Type)
+	}
+	return nil
+}
+
+// Scope is a group of servers that live and end together: those of a workspace,
+// or those that an editor gave with a session.
+type Scope struct {
+	// ID is the caller's, such as the folder or the session.
+	ID string
+	// Dir is where its stdio servers run, absolute.
+	Dir     string
+	Servers []Server
+}
+
+// Options are what a Manager needs. The zero value of a limit is its default.
+type Options struct {
+	// Version is this program's, for the servers.
+	Version string
+	// Environ is what stdio servers get beside their own variables, spelled as
+	// os.Environ spells it. See Environment.
+	Environ []string
+	// Dial makes the requests of HTTP servers; nil is http.DefaultTransport.
+	Dial http.RoundTripper
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+
+	// StartTimeout bounds a start (30 s), TurnWait is how long a turn waits for
+	// servers that start (10 s).
+	StartTimeout, TurnWait time.Duration
+	// CallTimeout bounds a call that shows no progress (5 min), CallMax any
+	// call (1 h).
+	CallTimeout, CallMax time.Duration
+	// MaxMessage bounds a message of a server, in bytes (64 MiB).
+	MaxMessage int
+	// MaxRestarts is how often a server that failed is started again (5).
+	MaxRestarts int
+
+	// Roots are the folders of a scope that its servers are told of; nil tells
+	// of none.
+	Roots func(scope string) []string
+	// Sample answers a server that asks for a completion, after asking the
+	// user; nil offers none.
+	Sample func(context.Context, SampleRequest) (SampleResult, error)
+	// OpenURL shows an address to the user, in a browser where there is one.
+	// It is needed by Login only.
+	OpenURL func(string) error
+	// Tokens keeps the tokens of servers that want a login; nil keeps none.
+	Tokens Tokens
+}
+
+// withDefaults fills in what was left out.
+func withDefaults(o Options) *Options {
+	set := func(d *time.Duration, v time.Duration) {
+		if *d == 0 {
+			*d = v
+		}
+	}
+	set(&o.StartTimeout, 30*time.Second)
+	set(&o.TurnWait, 10*time.Second)
+	set(&o.CallTimeout, 5*time.Minute)
+	set(&o.CallMax, time.Hour)
+	if o.MaxMessage == 0 {
+		o.MaxMessage = 64 << 20
+	}
+	if o.MaxRestarts == 0 {
+		o.MaxRestarts = 5
+	}
+	if o.Dial == nil {
+		o.Dial = http.DefaultTransport
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &o
+}
+
+// SampleRequest is what a server wants completed.
+type SampleRequest struct {
+	Scope, Server string
+	System        string
+	Messages      []SampleMessage
+	// MaxTokens and Temperature are what the server wishes, 0 for no wish.
+	MaxTokens   int64
+	Temperature float64
+	Stop        []string
+	// Hints are names of models that the server would like, best first.
+	Hints []string
+}
+
+// SampleMessage is one message of it.
+type SampleMessage struct {
+	Role    content.Role
+	Sources []content.Source
+}
+
+// SampleResult is a completion.
+type SampleResult struct {
+	Text, Model string
+	// StopReason is "endTurn", "stopSequence" or "maxTokens"; "" is endTurn.
+	StopReason string
+}
+
+// State is how far a server is.
+type State string
+
+// The states of a server.
+const (
+	StateIdle     State = "idle" // not used yet
+	StateStarting State = "starting"
+	StateReady    State = "ready"
+	StateFailed   State = "failed"
+	StateLogin    State = "login" // it wants a login
+	StateDisabled State = "disabled"
+)
+
+// Status is a server for people.
+type Status struct {
+	Scope, Name string
+	State       State
+	// Tools, Resources and Prompts count what it offers. Resources counts the
+	// first page.
+	Tools, Resources, Prompts int
+	// Problem says what is wrong with it, "" for nothing.
+	Problem string
+	// PID is that of a stdio server which runs, else 0.
+	PID int
+	// Version is what the server calls itself, Protocol what is spoken.
+	Version, Protocol string
+	// Noise counts lines that were no messages, Stray answers that nobody asked
+	// for, Dropped notifications and requests that nobody needs.
+	Noise, Stray, Dropped int
+}
+
+// Problem says why a server's tools are missing, or what happened to it.
+type Problem struct {
+	Scope, Server string
+	State         State
+	Text          string
+}
+
+func (p Problem) String() string { return "MCP server " + p.Server + ": " + p.Text }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
