@@ -122,8 +122,13 @@ func TestSideBySide(t *testing.T) {
 		x, y int
 		want color.NRGBA
 	}{
-		{10, 10, a.NRGBAAt(5, 5)}, {79, 59, a.NRGBAAt(39, 29)}, {92, 0, b.NRGBAAt(0, 0)}, {111, 59, b.NRGBAAt(19, 59)},
-		{81, 30, color.NRGBA{R: 255, G: 255, B: 255, A: 255}}, {85, 30, color.NRGBA{A: 255}}, {91, 30, color.NRGBA{R: 255, G: 255, B: 255, A: 255}},
+		{10, 10, a.NRGBAAt(5, 5)},
+		{79, 59, a.NRGBAAt(39, 29)},
+		{92, 0, b.NRGBAAt(0, 0)},
+		{111, 59, b.NRGBAAt(19, 59)},
+		{81, 30, color.NRGBA{R: 255, G: 255, B: 255, A: 255}},
+		{85, 30, color.NRGBA{A: 255}},
+		{91, 30, color.NRGBA{R: 255, G: 255, B: 255, A: 255}},
 	} {
 		if c := pixel(got, p.x, p.y); c != p.want {
 			t.Errorf("%d,%d = %v, want %v", p.x, p.y, c, p.want)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"tote/internal/content"
 )
 
@@ -119,12 +121,12 @@ func sameFolded(dir, name string) ([]string, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // read only: nothing to lose
-	want := content.FoldName(name)
+	want := fold(name)
 	var same []string
 	for seen := 0; seen < maxSiblings; {
 		names, err := f.Readdirnames(1000)
 		for _, n := range names {
-			if content.FoldName(n) == want {
+			if fold(n) == want {
 				same = append(same, n)
 			}
 		}
@@ -136,6 +138,10 @@ func sameFolded(dir, name string) ([]string, error) {
 	slices.Sort(same)
 	return same, nil
 }
+
+// fold removes what terminals, editors and models change in a name without
+// meaning to: the Unicode form, and the kind of blank.
+func fold(name string) string { return norm.NFC.String(content.FoldBlanks(name)) }
 
 // quoted lists names so that their blanks can be told apart.
 func quoted(names []string) string {

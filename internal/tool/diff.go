@@ -8,10 +8,10 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// The bounds of a difference that is shown.
+// The bounds of what is shown of a difference, or of an output of a notebook.
 const (
-	maxDiffLines = 200
-	maxDiffLine  = 400 // bytes
+	maxShownLines = 200
+	maxDiffLine   = 400 // bytes
 	// maxDiffInput is how much is compared at all, both texts together.
 	maxDiffInput = 8 << 20
 )
@@ -36,18 +36,18 @@ func unified(name string, was, now []byte) string {
 	if err != nil {
 		return "[no difference shown: " + err.Error() + "]\n"
 	}
-	return bounded(out, maxDiffLines, maxDiffLine)
+	return bounded(out, maxDiffLine)
 }
 
 func unixEnds(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// bounded cuts a text after so many lines, and lines of more than width bytes.
-func bounded(text string, limit, width int) string {
+// bounded cuts a text after maxShownLines, and lines of more than width bytes.
+func bounded(text string, width int) string {
 	var sb strings.Builder
 	n, all := 0, strings.Count(text, "\n")
 	for line := range strings.Lines(text) {
-		if n++; n > limit {
-			sb.WriteString("[cut: " + plural(all-limit, "more line") + "]\n")
+		if n++; n > maxShownLines {
+			sb.WriteString("[cut: " + plural(all-maxShownLines, "more line") + "]\n")
 			break
 		}
 		sb.WriteString(clip(line, width))

@@ -112,7 +112,7 @@ func (e Edit) Preview(raw json.RawMessage, env Env) string {
 	case err != nil:
 		return "It will not apply: " + err.Error() + "\n"
 	case t.info == nil:
-		return bounded(string(now), maxDiffLines, maxDiffLine)
+		return bounded(string(now), maxDiffLine)
 	}
 	return unified(a.Path, t.old, now)
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"tote/internal/content"
 )
 
@@ -65,12 +67,12 @@ func siblings(root *os.Root, dir, name string) []string {
 		return nil
 	}
 	defer func() { _ = f.Close() }() // read only
-	want := content.FoldName(name)
+	want := fold(name)
 	var alike []string
 	for seen := 0; seen < maxSiblings; {
 		names, err := f.Readdirnames(1000)
 		for _, n := range names {
-			if content.FoldName(n) == want {
+			if fold(n) == want {
 				alike = append(alike, n)
 			}
 		}
@@ -82,6 +84,10 @@ func siblings(root *os.Root, dir, name string) []string {
 	slices.Sort(alike)
 	return alike
 }
+
+// fold removes what a model may change in a name without meaning to: the Unicode
+// form, and the kind of blank.
+func fold(name string) string { return norm.NFC.String(content.FoldBlanks(name)) }
 
 // quoted lists names so that their blanks can be told apart.
 func quoted(names []string) string {
@@ -98,5 +104,5 @@ func (p Place) called() string {
 	if !p.Renamed {
 		return ""
 	}
-	return fmt.Sprintf("[the file is really called %+q]\n", filepath.Base(p.Abs))
+	return fmt.Sprintf("[the file is really called %+q]\n", filepath.ToSlash(p.Rel))
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"tote/internal/content"
 )
 
 // maxHintLine is how much of a line is shown in an error, in bytes.
@@ -101,7 +99,7 @@ func inWhat(h, w string) string {
 		return "blanks at its end"
 	case strings.EqualFold(h, w):
 		return "upper and lower case"
-	case content.FoldName(h) == content.FoldName(w):
+	case fold(h) == fold(w):
 		return "the kind of blank or the spelling of letters in Unicode"
 	}
 	return "blanks"

@@ -22,8 +22,7 @@ import (
 const (
 	maxNotebook         = 32 << 20 // bytes of its file
 	maxNotebookPictures = 20
-	maxOutputLines      = 200   // of one output of a cell
-	maxOutputBytes      = 8_000 // the same
+	maxOutputBytes      = 8_000 // of one output of a cell
 )
 
 // notebook is a Jupyter notebook of format 4 (nbformat.readthedocs.io, read
@@ -220,7 +219,7 @@ func (p *page) out(text string) {
 	if all > maxOutputBytes {
 		text = text[:runeStart([]byte(text), maxOutputBytes)]
 	}
-	p.body(bounded(text, maxOutputLines, maxLineBytes))
+	p.body(bounded(text, maxLineBytes))
 	if len(text) < all {
 		p.printf("[output cut at %d of %d bytes]\n", len(text), all)
 	}

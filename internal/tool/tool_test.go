@@ -86,7 +86,7 @@ func run(t testing.TB, tl tool.Tool, env tool.Env, v map[string]any) (string, er
 }
 
 func TestRegistry(t *testing.T) {
-	r, err := tool.NewRegistry(tool.Read{}, tool.List{})
+	r, err := tool.NewRegistry(tool.Read{}, tool.List{}, tool.Write{}, tool.Edit{}, tool.ViewImage{}, tool.Todo{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("%s: description %q, schema %s", s.Name, s.Description, s.Schema)
 		}
 	}
-	if diff := cmp.Diff([]string{"list", "read"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"edit", "list", "read", "todo", "view_image", "write"}, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 	if _, ok := r.Lookup("read"); !ok {

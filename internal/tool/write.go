@@ -76,7 +76,7 @@ func (w Write) Preview(raw json.RawMessage, env Env) string {
 	}
 	defer t.close()
 	if t.info == nil {
-		return bounded(*a.Content, maxDiffLines, maxDiffLine)
+		return bounded(*a.Content, maxDiffLine)
 	}
 	if !t.read {
 		return "[no difference shown: the file is too large]\n"
