@@ -282,7 +282,10 @@ func (r *renderer) absolute(href string) string {
 		return ""
 	}
 	u.User = nil
-	s := strings.NewReplacer("(", "%28", ")", "%29", " ", "%20").Replace(u.String())
+	s := u.String()
+	if strings.ContainsAny(s, "() ") {
+		s = strings.NewReplacer("(", "%28", ")", "%29", " ", "%20").Replace(s)
+	}
 	if len(s) > maxLink {
 		return ""
 	}
