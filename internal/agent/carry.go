@@ -22,6 +22,8 @@ type settled struct {
 	body     provider.Body
 	// tokens is the estimate of what it takes of the context.
 	tokens int64
+	// messages is how much of the conversation it is about.
+	messages int
 }
 
 // prepare decides, carries out and settles the conversation, and spells it.
@@ -29,10 +31,11 @@ type settled struct {
 // estimated are facts with which it decides again.
 func (t *turn) prepare(ctx context.Context, seed int64) (settled, error) {
 	for range maxDecides {
-		_, ledger := t.s.ledger()
+		facts := t.facts
+		facts.Reported = t.lane().reported
 		plan := delivery.Decide(delivery.Input{
-			Profile: t.model.Profile, Ledger: ledger, Messages: t.conversation, Current: t.opened,
-			Budgets: t.policy.Budgets, Facts: t.facts,
+			Profile: t.model.Profile, Ledger: t.ledger(), Messages: t.conversation, Current: t.opened,
+			Budgets: t.policy.Budgets, Facts: facts,
 		})
 		again, err := t.inquire(ctx, plan)
 		var results delivery.Results
@@ -45,7 +48,7 @@ func (t *turn) prepare(ctx context.Context, seed int64) (settled, error) {
 		if again {
 			continue
 		}
-		out := settled{tokens: plan.Tokens()}
+		out := settled{tokens: plan.Tokens(), messages: len(t.conversation)}
 		out.prompt, out.receipts, out.ledger = delivery.Settle(plan, results)
 		out.body, err = t.model.Provider.Encode(provider.Request{
 			Prompt: out.prompt, Blobs: t.s.a.o.Store, System: t.system, Tools: t.tools.specs, Seed: seed, Effort: t.model.Effort,
@@ -53,7 +56,7 @@ func (t *turn) prepare(ctx context.Context, seed int64) (settled, error) {
 		if err != nil {
 			return settled{}, fmt.Errorf("spell the request: %w", err)
 		}
-		if extra := out.body.Len() - plan.WireSize(); out.body.Len() > plan.RequestLimit() && extra > 0 && canShrink(plan) {
+		if extra := out.body.Len() - plan.WireSize(); out.body.Len() > plan.RequestLimit() && extra > 0 && plan.CanShrink() {
 			t.facts.Overhead += extra
 			continue
 		}
@@ -69,21 +72,16 @@ func (t *turn) inquire(ctx context.Context, plan delivery.Plan) (again bool, err
 	if again, err = t.describe(ctx, plan); again || err != nil {
 		return again, err
 	}
-	if plan.Wants() != delivery.WantsVision || t.probed || !t.model.ProbeDue || t.policy.Probe == ProbeNever {
+	if plan.WantsSummary() && !t.summarised {
+		if again, err = t.reduce(ctx, plan); again || err != nil {
+			return again, err
+		}
+	}
+	if !plan.WantsVision() || t.probed || !t.model.ProbeDue || t.policy.Probe == ProbeNever {
 		return false, nil
 	}
 	t.probed = true
 	return t.probe(ctx)
-}
-
-// canShrink reports whether something in a plan can give way.
-func canShrink(p delivery.Plan) bool {
-	for _, o := range p.Orders() {
-		if o.Cut != nil || !o.Send.IsZero() || !o.Load.IsZero() {
-			return true
-		}
-	}
-	return p.CanLeaveOut()
 }
 
 // expectOver is the body size in bytes above which an endpoint that has not
@@ -97,9 +95,13 @@ func (t *turn) carry(ctx context.Context, plan delivery.Plan) (r delivery.Result
 		Variants: map[content.Handle]content.Blob{}, Texts: map[content.Handle]string{},
 		Paths: map[content.Handle]string{}, Failed: map[content.Handle]delivery.Failed{},
 	}
+	var unseen []delivery.Order
 	for _, o := range plan.Orders() {
 		if err := ctx.Err(); err != nil {
 			return r, false, err
+		}
+		if o.Describe {
+			unseen = append(unseen, o)
 		}
 		switch {
 		case o.Cut != nil:
@@ -119,6 +121,9 @@ func (t *turn) carry(ctx context.Context, plan delivery.Plan) (r delivery.Result
 		case !o.Stage.IsZero():
 			again = t.stage(ctx, o.Handle, o.Stage, &r) || again
 		}
+	}
+	if len(unseen) > 0 && !again {
+		t.describePictures(ctx, unseen, &r)
 	}
 	return r, again, ctx.Err()
 }

@@ -23,7 +23,7 @@ func (t *turn) hoist(ctx context.Context, r *request, ready settled, e *provider
 	}
 	t.hoisted, r.hoisted = true, true
 	t.adopt(t.model)
-	return true, t.s.enterLane(ctx, t.model)
+	return true, t.enter(ctx)
 }
 
 // inResults reports whether a prompt of this conversation has media in the

@@ -14,6 +14,7 @@ import (
 func (t *turn) answered(ctx context.Context, r *request, ready settled, got *answer) error {
 	t.charge(got)
 	t.report(got)
+	t.counted(ready, got.usage)
 	t.warnIgnored(ready, got)
 	return t.record(ctx, func(ctx context.Context) error { return t.saveLessons(ctx, r, ready, got) })
 }

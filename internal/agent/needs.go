@@ -120,8 +120,9 @@ type HookResult struct {
 	// Deny stops the call or the prompt; Reason tells why.
 	Deny   bool
 	Reason string
-	// Allow permits a call without a question.
-	Allow bool
+	// Allow permits a call without a question; Ask asks about one that needs
+	// none.
+	Allow, Ask bool
 	// Context is text for the model.
 	Context string
 }

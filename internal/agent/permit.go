@@ -32,6 +32,9 @@ func (t *turn) permission(ctx context.Context, o *outcome) string {
 	verdict, why := rules.Decide(o.request)
 	switch verdict {
 	case permission.Allow:
+		if hook.Ask {
+			return t.question(ctx, o, because("a command of the user asks", hook.Reason))
+		}
 		return ""
 	case permission.Deny:
 		if rules.Mode == permission.ModePlan && o.request.Action != permission.Read {
@@ -39,6 +42,9 @@ func (t *turn) permission(ctx context.Context, o *outcome) string {
 		}
 		return "not permitted: " + why
 	case permission.Ask:
+	}
+	if hook.Ask {
+		return t.question(ctx, o, because("a command of the user asks", hook.Reason))
 	}
 	// A rule of the user's that asks was answered with what was granted.
 	if hook.Allow || covered(granted, o.request) || t.s.permits.has(exactly(o.request)) {

@@ -130,24 +130,11 @@ func (a *Agent) look(ctx context.Context, m Model, png []byte, question string) 
 		content.Text{Handle: "text-1", Body: question},
 	}}}})
 	prompt, _, _ := delivery.Settle(plan, delivery.Results{})
-	body, err := m.Provider.Encode(provider.Request{Prompt: prompt, Blobs: single{blob.Digest, png}, MaxOutput: probeOutput})
-	if err != nil {
-		return "", content.Usage{}, asError(err)
+	got, failed := once(ctx, m, provider.Request{Prompt: prompt, Blobs: single{blob.Digest, png}, MaxOutput: probeOutput})
+	if failed != nil && failed.Failure.Kind == delivery.FailStream && !got.finished && got.text() != "" {
+		failed = nil // what it had said until then tells enough
 	}
-	var out answer
-	for ev, err := range m.Provider.Stream(ctx, body) {
-		if err != nil {
-			return out.text(), out.usage, asError(err)
-		}
-		switch ev := ev.(type) {
-		case provider.TextDelta:
-			out.say(ev.Text)
-		case provider.UsageReport:
-			out.usage = ev.Usage
-		case provider.ThoughtDelta, provider.Thought, provider.Call, provider.Retry, provider.Remark, provider.Finish:
-		}
-	}
-	return out.text(), out.usage, nil
+	return got.text(), got.usage, failed
 }
 
 // probeOutput leaves room for a model that thinks before it answers.

@@ -99,6 +99,10 @@ type turn struct {
 	strict bool
 	policy Policy
 	model  Model
+	// stead is set while another model stands in for the chosen one, and names
+	// its lane; rest are those that could be next, nil before the first.
+	stead *string
+	rest  []string
 	// opened is the index in conversation of the user's message.
 	opened       int
 	conversation []content.Message
@@ -120,6 +124,11 @@ type turn struct {
 	host   tool.Host
 	// allowed is what the user allowed for good in this project.
 	allowed []permission.Rule
+	// words are the descriptions of pictures that were asked for in this turn;
+	// an empty one could not be had.
+	words map[content.Handle]delivery.Description
+	// summarised: a summary was made or tried in this turn.
+	summarised bool
 	// same counts how often in a row a call has given the same result.
 	same map[string]int
 }
@@ -249,6 +258,7 @@ func (t *turn) keep(ctx context.Context, m content.Message) error {
 func (t *turn) end(ctx context.Context, stop content.StopReason, cause error) (Result, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
+	t.pays()
 	t.s.mu.Lock()
 	last := &t.s.turns[len(t.s.turns)-1]
 	last.Stop, last.Usage = stop, t.usage

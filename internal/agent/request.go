@@ -196,12 +196,11 @@ func (t *turn) ready(ctx context.Context, r *request) (settled, error) {
 	if t.strict && t.degraded && t.steps == 1 && len(r.attempts) == 0 {
 		return ready, ErrStrict
 	}
-	_, old := t.s.ledger()
-	if n := ready.ledger.LeftOut(); n > old.LeftOut() {
+	if n := ready.ledger.LeftOut(); n > max(t.ledger().LeftOut(), t.facts.Summary.Messages) {
 		t.notice(delivery.SeverityWarning, fmt.Sprintf("the oldest %d messages of this conversation are not sent any more", n),
 			"together with the rest they are more than this model or its backend takes; they stay in the session's record")
 	}
-	return ready, t.s.remember(ctx, ready.ledger)
+	return ready, t.remember(ctx, ready.ledger)
 }
 
 // stripped are told with the refusal that took them out.
@@ -209,7 +208,7 @@ func stripped(r delivery.Receipt) bool { return r.Disposition == delivery.Stripp
 
 // news picks the receipts that are new or have changed.
 func (t *turn) news(ready settled) []delivery.Receipt {
-	_, old := t.s.ledger()
+	old := t.ledger()
 	changed := ready.ledger.Changed(old)
 	var out []delivery.Receipt
 	for _, r := range ready.receipts {
@@ -365,9 +364,18 @@ func (t *turn) charge(a *answer) {
 	t.degraded = t.degraded || a.lost
 }
 
+// report tells what an answer cost, and what was asked beside the conversation
+// since the last one.
 func (t *turn) report(got *answer) {
 	used := got.usage.Input.N + got.usage.Output.N
-	t.front.Used(Used{Usage: got.usage, ImageReported: got.usage.Image.Known, Context: used, Window: int64(t.model.Profile.Context)})
+	e := Used{Usage: got.usage, ImageReported: got.usage.Image.Known, Context: used, Window: int64(t.model.Profile.Context)}
+	if t.s.a.o.Prices != nil {
+		e.Dollars, e.Priced = t.s.a.o.Prices.Cost(t.model, got.usage)
+	}
+	owed := t.pays()
+	e.Dollars += owed.dollars
+	e.Priced = e.Priced || owed.priced
+	t.front.Used(e)
 }
 
 // asError turns what Stream yields into the adapter's error type.

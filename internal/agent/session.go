@@ -53,6 +53,8 @@ type Session struct {
 	closed   bool
 	permits  *permits
 	lane     lane
+	// aside are the lanes of models that stood in for the chosen one.
+	aside map[string]lane
 	// parent is the session that this one works for, nil for none; origin is
 	// the turn in which it was made.
 	parent *Session
@@ -65,6 +67,8 @@ type Session struct {
 	watcher func(tool.JobState)
 	// notes wait for the next request.
 	notes []note
+	// owed is what was asked beside the conversation and is not charged yet.
+	owed debt
 	// planned: the last turn was in plan mode.
 	planned bool
 	// ruled are the rules of folders that the model has been given.
@@ -77,14 +81,6 @@ type Session struct {
 	seen Stored
 	// mode is what SetMode chose, nil where the policy decides.
 	mode *permission.Mode
-}
-
-// lane is the memory of what was sent, for the model that was used last.
-type lane struct {
-	key    Lane
-	agent  string
-	ledger delivery.Ledger
-	loaded bool
 }
 
 // Create starts a session. cwd and dirs are absolute.
@@ -148,6 +144,9 @@ func (s *Session) own(ctx context.Context, f Front) (release func(), err error) 
 	unlock := func() {}
 	if lock := s.a.o.Lock; lock != nil {
 		busy := func() {
+			if f == nil {
+				return
+			}
 			f.Noticed(Noticed{Notice: delivery.Notice{Severity: delivery.SeverityInfo, Title: "waiting for another tote that works in this session"}})
 		}
 		if unlock, err = lock(ctx, s.ID(), busy); err != nil {
@@ -183,7 +182,7 @@ func (s *Session) refresh(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stored.Agent, stored.Cwd, stored.Dirs = s.stored.Agent, s.stored.Cwd, s.stored.Dirs
-	s.stored, s.turns, s.restored, s.lane = stored, turns, handles(turns), lane{}
+	s.stored, s.turns, s.restored, s.lane, s.aside = stored, turns, handles(turns), lane{}, nil
 	return nil
 }
 

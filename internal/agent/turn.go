@@ -44,7 +44,13 @@ func (t *turn) run(ctx context.Context) (content.StopReason, error) {
 
 // answer asks once and records what came of it, also with an error.
 func (t *turn) answer(ctx context.Context) (*answer, error) {
+	charged := t.usage
 	a, err := t.ask(ctx)
+	for err != nil && t.fallBack(ctx, err) {
+		t.front.Voided(Voided{Message: idOf(a), Attempt: 1, Reason: "another model answers"})
+		t.usage = charged // what was voided is charged to nobody
+		a, err = t.ask(ctx)
+	}
 	if a == nil {
 		return nil, err
 	}
@@ -81,19 +87,11 @@ func (t *turn) notice(s delivery.Severity, title, detail string) {
 
 // learn loads what is known about the endpoint, and the lane's ledger.
 func (t *turn) learn(ctx context.Context) error {
-	facts, err := t.s.a.o.Endpoints.Facts(ctx, t.model.Profile.Endpoint)
+	facts, err := t.s.facts(ctx, t.model, &t.tools, t.system)
 	if err != nil {
-		return fmt.Errorf("read what is known about the model: %w", err)
+		return err
 	}
 	facts.Stripped, facts.Failed, facts.Missing = t.stripped, map[content.Handle]delivery.Failed{}, map[content.Digest]bool{}
-	if facts.Proven == nil {
-		facts.Proven = map[content.Digest]bool{}
-	}
-	facts.Files = t.tools.has("read")
-	facts.Fixed = int64(len(t.system))
-	for _, s := range t.tools.specs {
-		facts.Fixed += int64(len(s.Name) + len(s.Description) + len(s.Schema))
-	}
 	// What this turn has learned so far holds to its end.
 	facts.Overhead, facts.DropHistory, facts.MaxTokens = t.facts.Overhead, t.facts.DropHistory, t.facts.MaxTokens
 	if n := t.facts.MaxRequest; n > 0 && (facts.MaxRequest == 0 || n < facts.MaxRequest) {
@@ -102,7 +100,7 @@ func (t *turn) learn(ctx context.Context) error {
 	context := t.facts.Context
 	t.facts = facts
 	t.lowerContext(context)
-	return t.s.enterLane(ctx, t.model)
+	return t.enter(ctx)
 }
 
 // lowerContext takes a context window in tokens that the backend named; 0 is none.
@@ -110,64 +108,4 @@ func (t *turn) lowerContext(n int) {
 	if n > 0 && (t.facts.Context == 0 || n < t.facts.Context) {
 		t.facts.Context = n
 	}
-}
-
-// laneKey names what decides how blocks are sent: the endpoint, and what is
-// known about it.
-func laneKey(p delivery.Profile) string {
-	key := p.Endpoint + "/" + p.Images.Answer.String() + "/" + p.Audio.Answer.String() + "/" + p.Documents.Answer.String()
-	if p.Placement.HoistResults {
-		key += "/hoisted"
-	}
-	return key
-}
-
-// enterLane loads the ledger of the lane, or opens a new generation when the
-// model or the evidence about it has changed.
-func (s *Session) enterLane(ctx context.Context, m Model) error {
-	key := laneKey(m.Profile)
-	s.mu.Lock()
-	stored, current := s.stored, s.lane
-	s.mu.Unlock()
-	if current.loaded && current.key.Endpoint == key {
-		return nil
-	}
-	next := Lane{Endpoint: key, Generation: stored.Generation}
-	if current.loaded {
-		next.Generation++
-	}
-	rows, err := s.a.o.Lanes.Ledger(ctx, stored.ID, next)
-	if err != nil {
-		return fmt.Errorf("read what was sent: %w", err)
-	}
-	if !current.loaded && len(rows) == 0 && len(s.Turns()) > 1 {
-		next.Generation++
-	}
-	if err := s.update(ctx, func(st *Stored) { st.Generation = next.Generation }); err != nil {
-		return fmt.Errorf("open a lane: %w", err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lane = lane{key: next, agent: m.Name, ledger: delivery.NewLedger(rows), loaded: true}
-	return nil
-}
-
-func (s *Session) ledger() (Lane, delivery.Ledger) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lane.key, s.lane.ledger
-}
-
-// remember keeps the ledger after a request was settled.
-func (s *Session) remember(ctx context.Context, l delivery.Ledger) error {
-	key, old := s.ledger()
-	if rows := l.Changed(old); len(rows) > 0 {
-		if err := s.a.o.Lanes.SaveLedger(ctx, s.ID(), key, rows); err != nil {
-			return fmt.Errorf("record what is sent: %w", err)
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lane.ledger = l
-	return nil
 }

@@ -101,7 +101,7 @@ func (b *Bench) newAgent() *agent.Agent {
 		NewID:  func() string { return fmt.Sprintf("id-%06d", b.ids.Add(1)) },
 		Rand:   func() uint64 { return rand.Add(1) },
 		// What a disk keeps is there in every bench.
-		Permits: b.Disk, Descriptions: b.Disk, Reductions: b.Disk,
+		Permits: b.Disk, Descriptions: b.Disk,
 	}
 	if b.with != nil {
 		b.with(&o)

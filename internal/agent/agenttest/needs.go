@@ -23,6 +23,13 @@ var (
 	_ agent.Reductions   = (*Disk)(nil)
 )
 
+// Reduces has a bench's agents keep on its disk what is taken out of conversations.
+func Reduces(o *agent.Options) {
+	if d, ok := o.Sessions.(*Disk); ok {
+		o.Reductions = d
+	}
+}
+
 // Allowed implements agent.Permits.
 func (d *Disk) Allowed(_ context.Context, cwd string) ([]permission.Rule, error) {
 	d.mu.Lock()

@@ -1,0 +1,100 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tote/internal/content"
+	"tote/internal/delivery"
+)
+
+// facts are what is known before a request of the session to a model: of the
+// endpoint, of what the user took out or had summarised, and of who can look at
+// pictures.
+func (s *Session) facts(ctx context.Context, m Model, tools *toolset, system string) (delivery.Facts, error) {
+	f, err := s.a.o.Endpoints.Facts(ctx, m.Profile.Endpoint)
+	if err != nil {
+		return f, fmt.Errorf("read what is known about the model: %w", err)
+	}
+	if f.Proven == nil {
+		f.Proven = map[content.Digest]bool{}
+	}
+	f.Files = tools.has("read")
+	f.Fixed = int64(len(system))
+	for _, t := range tools.specs {
+		f.Fixed += int64(len(t.Name) + len(t.Description) + len(t.Schema))
+	}
+	if tools.has(viewTool) {
+		f.View = viewTool
+	}
+	_, f.Describer = s.describer(ctx, m)
+	if tools.has(lookTool) {
+		for _, c := range s.lookers(ctx, m) {
+			f.Lookers = append(f.Lookers, c.Name)
+		}
+	}
+	r := s.a.o.Reductions
+	if r == nil {
+		return f, nil
+	}
+	if f.Detached, err = r.Detached(ctx, s.ID()); err != nil {
+		return f, fmt.Errorf("read what was taken out of the conversation: %w", err)
+	}
+	f.Summary, _, err = s.summary(ctx)
+	return f, err
+}
+
+// summary is the newest summary in messages and in turns, zero for none.
+func (s *Session) summary(ctx context.Context) (delivery.Summary, Summary, error) {
+	if s.a.o.Reductions == nil {
+		return delivery.Summary{}, Summary{}, nil
+	}
+	sum, err := s.a.o.Reductions.Summary(ctx, s.ID())
+	if err != nil {
+		return delivery.Summary{}, sum, fmt.Errorf("read the summary of the conversation: %w", err)
+	}
+	turns := s.Turns()
+	if sum.Turns <= 0 || sum.Turns > len(turns) {
+		return delivery.Summary{}, Summary{}, nil // it is of turns that are gone
+	}
+	n := 0
+	for _, t := range turns[:sum.Turns] {
+		n += len(t.Messages)
+	}
+	return delivery.Summary{Messages: n, Text: sum.Text}, sum, nil
+}
+
+// The tools of which a model is told where it may need them.
+const (
+	viewTool = "view_image"
+	lookTool = "look"
+)
+
+// describer is the agent that describes pictures to m, where there is one that
+// sees.
+func (s *Session) describer(ctx context.Context, m Model) (Model, bool) {
+	if m.Describer == "" || m.Describer == m.Name {
+		return Model{}, false
+	}
+	d, err := s.a.o.Models.Model(ctx, m.Describer)
+	return d, err == nil && d.Unusable == nil && d.Profile.Images.Answer == delivery.Yes
+}
+
+// lookers are the agents that can look at a picture for m, sorted by name.
+func (s *Session) lookers(ctx context.Context, m Model) []Callable {
+	var out []Callable
+	if s.a.o.Directory != nil {
+		for _, c := range s.a.o.Directory.Callable(m.Name) {
+			if c.Sees == delivery.Yes {
+				out = append(out, c)
+			}
+		}
+	}
+	if d, ok := s.describer(ctx, m); ok && !slices.ContainsFunc(out, func(c Callable) bool { return c.Name == d.Name }) {
+		out = append(out, Callable{Name: d.Name, Model: d.called(), Sees: delivery.Yes})
+	}
+	slices.SortFunc(out, func(a, b Callable) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}

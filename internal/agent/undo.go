@@ -1,0 +1,128 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tote/internal/content"
+	"tote/internal/tool"
+)
+
+// UndoResult is what an undo took back.
+type UndoResult struct {
+	// Turn is the first turn that is undone.
+	Turn string
+	// Blocks are those of its prompt, and Sources the same, to be handed over
+	// again. Notes of this program are not among them.
+	Blocks  []content.Block
+	Sources []content.Source
+	// Files are the files that were put back, or kept because somebody else has
+	// changed them since.
+	Files Restored
+}
+
+// Undo takes the newest turns out of the session and puts the files back that they
+// changed. It waits for the turn that runs.
+func (s *Session) Undo(ctx context.Context, turns int) (UndoResult, error) {
+	return s.rewind(ctx, func(all []content.Turn) (int, error) {
+		if turns < 1 || len(all) == 0 {
+			return 0, errors.New("there is no turn to undo")
+		}
+		return max(0, len(all)-turns), nil
+	})
+}
+
+// Rewind takes a turn and all after it out of the session, as Undo does.
+func (s *Session) Rewind(ctx context.Context, turn string) (UndoResult, error) {
+	return s.rewind(ctx, func(all []content.Turn) (int, error) {
+		i := slices.IndexFunc(all, func(t content.Turn) bool { return t.ID == turn })
+		if i < 0 {
+			return 0, fmt.Errorf("there is no turn %q", turn)
+		}
+		return i, nil
+	})
+}
+
+func (s *Session) rewind(ctx context.Context, find func([]content.Turn) (int, error)) (UndoResult, error) {
+	release, err := s.alone(ctx, nil)
+	if err != nil {
+		return UndoResult{}, err
+	}
+	defer release()
+	if s.a.o.Reductions == nil {
+		return UndoResult{}, errors.New("undo turns: nothing here can take them out of the record")
+	}
+	all := s.Turns()
+	from, err := find(all)
+	if err != nil {
+		return UndoResult{}, err
+	}
+	out := UndoResult{Turn: all[from].ID}
+	var ids []string
+	for _, t := range all[from:] {
+		ids = append(ids, t.ID)
+	}
+	if s.a.o.Checkpoints != nil {
+		out.Files, err = s.a.o.Checkpoints.Restore(ctx, s.ID(), ids)
+		for _, path := range append(slices.Clone(out.Files.Files), out.Files.Removed...) {
+			s.files.Saw(path, tool.Stamp{}) // the model has not seen it as it is now
+		}
+		if err != nil {
+			return out, fmt.Errorf("put the files back: %w", err)
+		}
+	}
+	if err := s.a.o.Reductions.UndoTurns(ctx, s.ID(), ids[0]); err != nil {
+		return out, fmt.Errorf("undo turns: %w", err)
+	}
+	for _, b := range all[from].Messages[0].Blocks() {
+		if !IsNote(b) {
+			out.Blocks = append(out.Blocks, b)
+			out.Sources = append(out.Sources, again(b))
+		}
+	}
+	return out, s.forget(ctx, from)
+}
+
+// forget drops the turns from index from on in memory, and opens a new lane.
+func (s *Session) forget(ctx context.Context, from int) error {
+	now, err := s.a.o.Sessions.Session(ctx, s.ID())
+	if err != nil {
+		return fmt.Errorf("open session %s: %w", s.ID(), err)
+	}
+	s.mu.Lock()
+	s.turns = s.turns[:from:from]
+	s.stored.Turns, s.stored.Pictures = now.Turns, now.Pictures
+	s.mu.Unlock()
+	return s.advance(ctx)
+}
+
+// again is the source with which a block of an earlier prompt is handed over once
+// more.
+func again(b content.Block) content.Source {
+	src := content.Source{Payload: content.Given{Block: b}, Inlet: content.InletPrompt, Chooser: content.ChosenByUser, As: b.Kind()}
+	if t, ok := b.(content.Text); ok {
+		src.Payload = content.Prose{Text: t.Body}
+	}
+	return src
+}
+
+// SessionForker copies a session under a new id, up to and with the turn upTo, ""
+// for all.
+type SessionForker interface {
+	ForkSession(ctx context.Context, from, id, upTo string) error
+}
+
+// Fork opens a copy of a session as it was after the turn upTo, "" for all of it.
+func (a *Agent) Fork(ctx context.Context, id, upTo string) (*Session, error) {
+	forker, ok := a.o.Sessions.(SessionForker)
+	if !ok {
+		return nil, errors.New("fork a session: nothing here can copy one")
+	}
+	to := a.o.NewID()
+	if err := forker.ForkSession(ctx, id, to, upTo); err != nil {
+		return nil, fmt.Errorf("fork session %s: %w", id, err)
+	}
+	return a.Open(ctx, to, "", "", nil)
+}
