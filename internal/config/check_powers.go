@@ -75,7 +75,7 @@ func badMatch(s string) string {
 	if strings.ContainsAny(s, "\x00\r\n") {
 		return "holds a line end"
 	}
-	for _, rule := range SplitMatch(s) {
+	for _, rule := range splitMatch(s) {
 		name, rest, open := strings.Cut(rule, "(")
 		switch {
 		case name != "*" && !toolPattern(name):
@@ -92,9 +92,9 @@ func toolPattern(name string) bool {
 	return name != "" && err == nil
 }
 
-// SplitMatch takes the rules of a hook's match apart, which are separated by |. A
+// splitMatch takes the rules of a hook's match apart, which are separated by |. A
 // | inside of parentheses is part of a rule. A rule may be empty.
-func SplitMatch(s string) []string {
+func splitMatch(s string) []string {
 	var out []string
 	depth, start := 0, 0
 	for i, r := range s {

@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -100,5 +101,35 @@ func TestProvidersTable(t *testing.T) {
 	}
 	if len(got) != 0 {
 		t.Errorf("the page lists what is not known: %v", got)
+	}
+}
+
+// TestHooksPage loads the example of the page, and holds that it names every member.
+func TestHooksPage(t *testing.T) {
+	data, err := os.ReadFile("../../docs/hooks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := strings.ReplaceAll(string(data), "\r\n", "\n")
+	example := regexp.MustCompile("(?s)```jsonc\n(.*?)```").FindStringSubmatch(page)
+	if example == nil {
+		t.Fatal("the page has no example")
+	}
+	p := newPlace(t)
+	p.user(example[1])
+	o := p.options()
+	o.UserHome = p.home
+	l, err := config.Load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := l.Config.Hooks
+	if len(h.Prompt) == 0 || len(h.PreTool) == 0 || len(h.PostTool) == 0 || len(h.Stop) == 0 {
+		t.Errorf("an event is missing from the example: %+v", h)
+	}
+	for f := range reflect.TypeFor[config.Hook]().Fields() {
+		if name := f.Tag.Get("json"); !strings.Contains(page, "| `"+strings.TrimSuffix(name, ",omitempty")+"` |") {
+			t.Errorf("the page does not explain %s", name)
+		}
 	}
 }
