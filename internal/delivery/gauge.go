@@ -21,25 +21,25 @@ type gauge struct {
 
 // scale is what an estimate of n tokens in a message counts. Where the backend
 // counted less than was estimated, what gives way frees less, too. It rounds
-// down, so that nothing that gives way counts too much.
+// down, so that nothing that gives way counts too much; an n under zero is what
+// prose has less than its whole length.
 func (g *gauge) scale(message int, n int64) int64 {
-	if message >= g.upTo || g.reported >= g.estimated || n == 0 {
+	switch {
+	case message >= g.upTo || g.reported >= g.estimated || n == 0:
 		return n
-	}
-	if n < 0 {
+	case n < 0:
 		return -g.part(-n, g.estimated-1)
 	}
 	return g.part(n, 0)
 }
 
-// part is n*reported/estimated, with add added to the product. n is at most
+// part is n*reported/estimated, with add added to the product. n counts as at most
 // estimated, so nothing overflows.
 func (g *gauge) part(n, add int64) int64 {
-	n = min(n, g.estimated)
-	hi, lo := bits.Mul64(uint64(n), uint64(g.reported)) //nolint:gosec // neither is negative
-	lo, carry := bits.Add64(lo, uint64(add), 0)         //nolint:gosec // add is not negative
+	hi, lo := bits.Mul64(uint64(min(n, g.estimated)), uint64(g.reported))
+	lo, carry := bits.Add64(lo, uint64(add), 0)
 	q, _ := bits.Div64(hi+carry, lo, uint64(g.estimated))
-	return int64(q) //nolint:gosec // at most n
+	return int64(q)
 }
 
 // weigh takes up a backend's count. One of more messages than there are is of
@@ -72,15 +72,16 @@ func (d *decider) weigh() {
 	d.gauge = gauge{from: from, upTo: r.Messages, reported: r.Tokens, estimated: max(0, n)}
 }
 
-// was is what an order cost when its block was sent as l has it.
+// was is what an order cost when its block was sent as l has it. Prose has no row
+// as long as it is whole; another block without one was not sent, or stripped.
 func (d *decider) was(o *Order, l *Ledger) int64 {
 	e, ok := l.Lookup(o.Handle)
 	switch {
 	case ok:
 	case o.block.Kind() == content.KindText:
-		return 0 // whole: only what is cut has a row
+		return 0
 	default:
-		return int64(orderTokens(&d.in.Profile, o))
+		return labelTokens
 	}
 	before := Order{Disposition: e.Disposition, Reason: e.Reason, Note: e.Note, Send: e.Variant, block: o.block}
 	if before.whole() && e.Variant.IsZero() {

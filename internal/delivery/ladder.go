@@ -66,6 +66,8 @@ func (d *decider) evict(sum, goal int64, which evictable, cost func(*Order) int6
 // squeeze is one bound on the sum of all orders, and what each part of it costs.
 type squeeze struct {
 	limit int64
+	// eased is what suffices once something has to give way, at most limit.
+	eased int64
 	why   Reason
 	// measure is the sum as it is now.
 	measure func() int64
@@ -84,8 +86,9 @@ type squeeze struct {
 
 // bytes bounds the body.
 func (d *decider) bytes() squeeze {
+	limit := d.requestLimit()
 	s := squeeze{
-		limit: d.requestLimit(), why: ReasonRequestSize, measure: d.wireSize,
+		limit: limit, eased: limit, why: ReasonRequestSize, measure: d.wireSize,
 		prose: func(_ int, p content.Part) int64 { return proseSize(p) }, order: (*Order).wireSize,
 	}
 	s.cost[formMedia] = func(o *Order) int64 { return EncodedLen(o.rawSize()) }
@@ -100,7 +103,7 @@ func (d *decider) window(limit int64) squeeze {
 		return d.gauge.scale(o.message, int64(orderTokens(&d.in.Profile, o)-labelTokens))
 	}
 	s := squeeze{
-		limit: limit, why: ReasonContextSize, measure: d.tokens, outputFirst: true,
+		limit: limit, eased: percent(limit, easedAt), why: ReasonContextSize, measure: d.tokens, outputFirst: true,
 		prose: func(i int, p content.Part) int64 { return d.gauge.scale(i, proseTokens(p)) },
 		order: func(o *Order) int64 { return d.gauge.scale(o.message, int64(orderTokens(&d.in.Profile, o))) },
 	}
@@ -127,6 +130,11 @@ var current = [...]evictable{
 	{route: RoutePrompt, form: formText},
 }
 
+// easedAt is how much of the window may be in use after something gave way, in
+// percent, as long as there is more that can: the next request should not have to
+// change what stands before it again.
+const easedAt = 80
+
 // squeeze brings the sum under the limit. What is spent goes down to EvictTo
 // percent at once, then the oldest turns do where that suffices; then the current
 // turn gives way, so that a prompt that is itself too large does not cost the
@@ -140,29 +148,27 @@ func (d *decider) squeeze(s squeeze) {
 	if !s.outputFirst && s.sum-d.gain(s, rungs[0]) > s.limit {
 		rungs[0], rungs[1] = rungs[1], rungs[0]
 	}
-	if d.climb(&s, rungs[:], low) {
+	if d.climb(&s, rungs[:], low, s.eased) {
 		return
 	}
-	if s.why == ReasonContextSize {
-		d.wantsSummary = d.summaryHelps(s.limit)
-	}
-	if cut, rest := d.oldest(s, low); rest <= s.limit {
+	cut, rest := d.oldest(s, low)
+	if rest <= s.eased || rest <= s.limit && s.sum > s.limit {
 		d.leaveTurns(s, cut)
 		return
 	}
-	if d.climb(&s, current[:], s.limit) {
+	if s.sum <= s.limit || d.climb(&s, current[:], s.limit, s.limit) {
 		return
 	}
-	cut, _ := d.oldest(s, low)
+	cut, _ = d.oldest(s, low)
 	d.leaveTurns(s, cut)
 }
 
-// climb lets rung after rung give way down to goal, as long as the sum is over the
-// limit, and reports whether it is not any more.
-func (d *decider) climb(s *squeeze, rungs []evictable, goal int64) bool {
+// climb lets rung after rung give way down to goal, as long as the sum is over
+// what is enough, and reports whether it is not any more.
+func (d *decider) climb(s *squeeze, rungs []evictable, goal, enough int64) bool {
 	for _, r := range rungs {
 		d.evict(s.sum, goal, r, s.cost[r.form], s.why)
-		if s.sum = s.measure(); s.sum <= s.limit {
+		if s.sum = s.measure(); s.sum <= enough {
 			return true
 		}
 	}
@@ -180,11 +186,16 @@ func (d *decider) gain(s squeeze, which evictable) int64 {
 	return n
 }
 
-// leaveTurns leaves out turns up to message cut.
+// leaveTurns leaves out turns up to message cut. Where they do not fit into the
+// window, a summary would better stand for them.
 func (d *decider) leaveTurns(s squeeze, cut int) {
-	if cut > d.left {
-		d.leave(cut, s.why)
+	if cut <= d.left {
+		return
 	}
+	if s.why == ReasonContextSize {
+		d.wantsSummary = d.summaryHelps(s.limit)
+	}
+	d.leave(cut, s.why)
 }
 
 // CanShrink reports whether something in the plan's request can still give way.
