@@ -41,7 +41,11 @@ func (s *Session) Look(ctx context.Context, f Front, h content.Handle, question,
 	if strings.TrimSpace(question) == "" {
 		question = describeQuestion
 	}
-	d, u, err := s.looked(ctx, m, picture, question, agent != "")
+	by := ""
+	if agent != "" {
+		by = m.called()
+	}
+	d, u, err := s.looked(ctx, m, picture, question, by)
 	if err == nil && u != (content.Usage{}) && f != nil {
 		f.Noticed(Noticed{Notice: delivery.Notice{Severity: delivery.SeverityInfo, Title: m.called() + " has looked at " + string(picture.Handle)}})
 	}
@@ -101,12 +105,12 @@ func (s *Session) looker(ctx context.Context, name string) (Model, error) {
 }
 
 // looked is what m says about a picture, from memory where it has been asked
-// before. by says that nobody else's word will do.
-func (s *Session) looked(ctx context.Context, m Model, p content.Image, question string, by bool) (delivery.Description, content.Usage, error) {
+// before. by is whose word alone will do, "" for anybody's.
+func (s *Session) looked(ctx context.Context, m Model, p content.Image, question, by string) (delivery.Description, content.Usage, error) {
 	memory := s.a.o.Descriptions
 	if memory != nil {
 		d, found, err := memory.Description(ctx, p.Original.Digest, question)
-		if err == nil && found && (!by || d.Model == m.called()) {
+		if err == nil && found && (by == "" || d.Model == by) {
 			return d, content.Usage{}, nil
 		}
 	}
@@ -194,7 +198,7 @@ func (t *turn) lookAll(ctx context.Context, m Model, orders []delivery.Order) []
 		// It ends with the request, which ends with ctx at the latest.
 		wg.Go(func() {
 			defer func() { <-slots }()
-			all[i].d, _, all[i].err = t.s.looked(ctx, m, p, describeQuestion, false)
+			all[i].d, _, all[i].err = t.s.looked(ctx, m, p, describeQuestion, "")
 		})
 	}
 	wg.Wait()

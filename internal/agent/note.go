@@ -36,21 +36,50 @@ func (s *Session) queue(n note) {
 }
 
 // takeNotes empties the queue.
-func (s *Session) takeNotes() []content.Part {
+func (s *Session) takeNotes() []note {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make([]content.Part, 0, len(s.notes))
-	for _, n := range s.notes {
-		out = append(out, notePart(n.text))
-	}
+	out := s.notes
 	s.notes = nil
 	return out
 }
 
+// keepNotes puts notes back that could not be told.
+func (s *Session) keepNotes(notes []note) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes = append(notes, s.notes...)
+}
+
+// noted makes labelled parts of notes. They stay in the queue where that fails.
+func (s *Session) noted(ctx context.Context, notes []note) ([]content.Part, error) {
+	out := make([]content.Part, 0, len(notes))
+	for _, n := range notes {
+		out = append(out, content.Text{Handle: noteMark, Body: n.text})
+	}
+	if err := s.label(ctx, out); err != nil {
+		s.keepNotes(notes)
+		return nil, err
+	}
+	return out, nil
+}
+
+// withNotes is a prompt with notes behind it.
+func (s *Session) withNotes(ctx context.Context, own content.Message, notes []note) (content.Message, error) {
+	parts, err := s.noted(ctx, notes)
+	if err != nil {
+		return own, err
+	}
+	out := own
+	out.Parts = append(slices.Clip(own.Parts), parts...)
+	out.Envelopes = append(slices.Clip(own.Envelopes), make([]content.Envelope, len(parts))...)
+	return out, nil
+}
+
 // noteIn puts what is queued behind the last of some results.
 func (t *turn) noteIn(ctx context.Context, results []content.Part) error {
-	notes := t.s.takeNotes()
-	if err := t.s.label(ctx, notes); err != nil {
+	notes, err := t.s.noted(ctx, t.s.takeNotes())
+	if err != nil {
 		return err
 	}
 	last, ok := results[len(results)-1].(content.ToolResult)
@@ -62,8 +91,6 @@ func (t *turn) noteIn(ctx context.Context, results []content.Part) error {
 	results[len(results)-1] = last
 	return nil
 }
-
-func notePart(text string) content.Text { return content.Text{Handle: noteMark, Body: text} }
 
 // WatchJobs gives fn what happens to background jobs between turns; nil ends that.
 // fn is called from the goroutine of the job.

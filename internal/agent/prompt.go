@@ -144,36 +144,26 @@ func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
 	if model.Unusable != nil {
 		return nil, &UnusableError{Agent: model.Name, Err: model.Unusable}
 	}
-	message, notices, err := s.takeIn(ctx, p)
-	if err != nil {
-		return nil, fmt.Errorf("take in the prompt: %w", err)
-	}
 	id := p.TurnID
 	if id == "" {
 		id = s.a.o.NewID()
 	}
-	h := s.hook(ctx, p.Front, HookEvent{Name: hookPrompt, Turn: id, Text: content.Compact(message.Blocks())})
-	if h.Deny {
-		return nil, &DeniedError{Reason: h.Reason}
-	}
-	if h.Context != "" {
-		s.AddNote(fromHook(h.Context))
-	}
-	s.notePlan()
-	own := message // what the user wrote
-	own.Parts = message.Parts[:len(message.Parts):len(message.Parts)]
-	message.Parts = append(own.Parts, s.takeNotes()...)
-	message.Envelopes = append(message.Envelopes, make([]content.Envelope, len(message.Parts)-len(own.Parts))...)
-	if err := s.label(ctx, message.Parts); err != nil {
+	own, notices, err := s.compose(ctx, p, id)
+	if err != nil {
 		return nil, err
 	}
-	own.Parts = message.Parts[:len(own.Parts)]
+	notes := s.takeNotes()
+	message, err := s.withNotes(ctx, own, notes)
+	if err != nil {
+		return nil, err
+	}
 	t := &turn{
 		s: s, id: id, front: p.Front, strict: p.Strict, policy: s.policy(),
 		stripped: map[content.Handle]bool{}, told: map[content.Handle]bool{},
 	}
 	t.adopt(model)
 	if err := s.a.o.Turns.BeginTurn(ctx, stored.ID, content.Turn{ID: t.id, Messages: []content.Message{message}}); err != nil {
+		s.keepNotes(notes)
 		return nil, fmt.Errorf("record the prompt: %w", err)
 	}
 	// The envelopes stay on the disk; only a replay needs them.
@@ -192,6 +182,26 @@ func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
 		p.Front.Noticed(Noticed{Notice: n})
 	}
 	return t, nil
+}
+
+// compose takes in what the user wrote and lets their commands look at it.
+func (s *Session) compose(ctx context.Context, p Prompt, turn string) (content.Message, []delivery.Notice, error) {
+	m, notices, err := s.takeIn(ctx, p)
+	if err != nil {
+		return m, nil, fmt.Errorf("take in the prompt: %w", err)
+	}
+	if err := s.label(ctx, m.Parts); err != nil {
+		return m, nil, err
+	}
+	h := s.hook(ctx, p.Front, HookEvent{Name: hookPrompt, Turn: turn, Text: content.Compact(m.Blocks())})
+	if h.Deny {
+		return m, nil, &DeniedError{Reason: h.Reason}
+	}
+	if h.Context != "" {
+		s.AddNote(fromHook(h.Context))
+	}
+	s.notePlan()
+	return m, notices, nil
 }
 
 // titleRunes is how long a session's title gets.

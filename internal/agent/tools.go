@@ -24,7 +24,7 @@ const cancelled = "cancelled by the user"
 func (t *turn) runTools(ctx context.Context, calls []content.ToolCall) []*outcome {
 	outs := make([]*outcome, len(calls))
 	for i, c := range calls {
-		outs[i] = t.announce(ctx, c)
+		outs[i] = t.announce(c)
 	}
 	for i := 0; i < len(outs); {
 		end := i + 1
@@ -71,7 +71,7 @@ func (t *turn) runBeside(ctx context.Context, outs []*outcome) {
 }
 
 // announce looks a call up and shows it.
-func (t *turn) announce(ctx context.Context, c content.ToolCall) *outcome {
+func (t *turn) announce(c content.ToolCall) *outcome {
 	o := &outcome{call: c}
 	started := ToolStarted{Call: c, Title: c.Name}
 	tl, ok := t.tools.lookup(c.Name)

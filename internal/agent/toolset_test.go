@@ -319,7 +319,7 @@ func TestHooks(t *testing.T) {
 	}
 	b.Must(t.Context(), "go", agenttest.PNG(9, 9, 1))
 	if diff := cmp.Diff([]string{
-		"prompt   go\n[attached image:  (image/png)]", `pre_tool write {"a":1} `, `post_tool write {"a":1} written`, "stop   fin",
+		"prompt   go\n[attached image: image-1.png (image/png)]", `pre_tool write {"a":1} `, `post_tool write {"a":1} written`, "stop   fin",
 	}, seen); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}

@@ -92,7 +92,7 @@ func (d *Disk) Detached(_ context.Context, session string) (map[content.Handle]b
 }
 
 // SetDetached implements agent.Reductions.
-func (d *Disk) SetDetached(ctx context.Context, session string, handles []content.Handle, off bool) error {
+func (d *Disk) SetDetached(ctx context.Context, session string, handles []content.Handle, off bool) error { //nolint:revive // the state itself, not a choice of what to do
 	return d.write(ctx, "SetDetached", session, func(k *kept) error {
 		for _, h := range handles {
 			if delete(k.detached, h); off {
