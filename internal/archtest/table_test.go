@@ -34,6 +34,17 @@ const (
 	cli           = "internal/provider/cli"
 	offline       = "internal/provider/offline"
 	tool          = "internal/tool"
+	toolDelegate  = "internal/tool/delegate"
+	toolSearch    = "internal/tool/search"
+	toolShell     = "internal/tool/shell"
+	toolWeb       = "internal/tool/web"
+	mcp           = "internal/mcp"
+	checkpoint    = "internal/checkpoint"
+	project       = "internal/project"
+	hook          = "internal/hook"
+	auth          = "internal/auth"
+	delegate      = "internal/delegate"
+	slash         = "internal/front/slash"
 	history       = "internal/history"
 	agent         = "internal/agent"
 	config        = "internal/config"
@@ -49,6 +60,7 @@ const (
 var core = []string{
 	content, delivery, permission, store, imaging, document, audio, ingest, profile, provider, openai, offline,
 	anthropic, gemini, ollama, bedrock, cli, tool, history, agent, config,
+	toolDelegate, toolSearch, toolShell, toolWeb, mcp, checkpoint, project, hook, auth, delegate,
 }
 
 var table = []pkg{
@@ -71,15 +83,26 @@ var table = []pkg{
 	{path: cli, imports: []string{content, delivery, provider}, why: "programs that speak for a model, in the place of a wire"},
 	{path: offline, imports: []string{content, delivery, provider, openai, imaging}, why: "it stands in for a model, is spoken to over the wire of openai, and truly decodes the pictures it is sent"},
 	{path: tool, imports: []string{content, permission}, why: "tools return sources; the agent ingests them"},
+	{path: toolDelegate, imports: []string{content, permission, tool}},
+	{path: toolSearch, imports: []string{content, permission, tool}},
+	{path: toolShell, imports: []string{content, permission, tool}},
+	{path: toolWeb, imports: []string{content, permission, tool}},
+	{path: mcp, imports: []string{content, permission, tool}, why: "remote tools are tools"},
 	{path: history, imports: []string{content, delivery}},
+	{path: checkpoint, imports: []string{content, store}, why: "it declares what it needs of history"},
+	{path: project, why: "what a project says to agents, as text"},
+	{path: hook, imports: []string{permission}, why: "a hook is chosen by the rules' own syntax"},
+	{path: auth},
+	{path: delegate, imports: []string{content, delivery, permission, tool, agent}, why: "delegated work is a session like any other"},
 	{path: agent, imports: []string{content, delivery, permission, provider, tool}, why: "it declares what it needs of store, history and ingest as interfaces"},
 	{path: config, why: "plain data"},
-	{path: frontACP, imports: []string{content, delivery, permission, agent, frontACPRPC, frontACPWire}},
+	{path: frontACP, imports: []string{content, delivery, permission, tool, agent, slash, frontACPRPC, frontACPWire}},
 	{path: frontACPWire, imports: []string{content, agent, frontACPRPC}, why: "what the messages of front/acp hold; a receipt is spelt by agent, the same for every front"},
 	{path: frontACPRPC, why: "the JSON-RPC half of front/acp; it knows lines and order, and nothing of agents"},
-	{path: frontHeadless, imports: []string{content, delivery, agent}},
+	{path: frontHeadless, imports: []string{content, delivery, tool, agent, slash}},
+	{path: slash, imports: []string{content, delivery, permission, tool, agent, delegate}, why: "what a user types as /command, the same on every surface"},
 	{path: app, imports: core, why: "the wiring; it knows everything but the surfaces"},
-	{path: cmdTote, imports: append([]string{app, frontACP, frontHeadless}, core...), why: "flags, surfaces, exit codes"},
+	{path: cmdTote, imports: append([]string{app, frontACP, frontHeadless, slash}, core...), why: "flags, surfaces, exit codes"},
 
 	{path: archtestPkg, support: true},
 	{path: "internal/content/contenttest", imports: []string{content}, support: true},
@@ -93,7 +116,7 @@ var table = []pkg{
 		path: "internal/provider/cli/clitest", imports: []string{content, "internal/provider/providertest"}, support: true,
 		why: "programs that stand in for command-line agents",
 	},
-	{path: "internal/conformance", imports: append([]string{app, frontACP, frontHeadless}, core...), support: true, why: "every adapter against every kind of block"},
+	{path: "internal/conformance", imports: append([]string{app, frontACP, frontHeadless, slash}, core...), support: true, why: "every adapter against every kind of block"},
 }
 
 // pureStd is what a pure package may take from the standard library and from

@@ -38,7 +38,7 @@ type front struct {
 	// printed is the end of what the open calls have printed, by their id.
 	printed map[string]string
 	lines   int
-	given receipts
+	given   receipts
 }
 
 // said is what the client has been shown of a turn and is not in its record yet.

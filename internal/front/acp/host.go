@@ -9,6 +9,8 @@ import (
 
 	"tote/internal/agent"
 	"tote/internal/delivery"
+	"tote/internal/front/acp/wire"
+	"tote/internal/front/slash"
 )
 
 // Errors that a Host wraps.
@@ -50,7 +52,15 @@ type Workspace struct {
 	Notices []delivery.Notice
 	// Untrusted is set where settings of the project wait for trust.
 	Untrusted *Untrusted
+	// Give has a session use the MCP servers that its client wants; nil where
+	// none are used.
+	Give func(session string, servers []GivenServer)
+	// World is what the /commands of a session act on, nil for none.
+	World func(*agent.Session) *slash.World
 }
+
+// GivenServer is an MCP server that a client wants connected.
+type GivenServer = wire.MCPServer
 
 // Choice is an agent that the user can choose.
 type Choice struct {

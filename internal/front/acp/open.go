@@ -56,10 +56,11 @@ func (s *server) newSession(ctx context.Context, r *rpc.Request) (any, error) {
 	}
 	state.SessionID = ses.id
 	s.add(ses)
+	ses.equip(ctx, p)
 	if err := r.Reply(ctx, state); err != nil {
 		return nil, err
 	}
-	ses.welcome(ctx, p, notices)
+	ses.welcome(ctx, notices)
 	return nil, nil
 }
 
@@ -106,6 +107,7 @@ func (s *server) reopen(ctx context.Context, r *rpc.Request, replay func(*sessio
 			return nil, failure(err)
 		}
 	}
+	ses.equip(ctx, p)
 	notices, err := ses.showAll(ctx, r, replay)
 	if err != nil {
 		return nil, err
@@ -115,7 +117,7 @@ func (s *server) reopen(ctx context.Context, r *rpc.Request, replay func(*sessio
 			Severity: delivery.SeverityInfo, Title: "a turn is running in this session", Detail: "what it says from here on follows",
 		})
 	}
-	ses.welcome(ctx, p, notices)
+	ses.welcome(ctx, notices)
 	return nil, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"tote/internal/content"
 	"tote/internal/front/acp/rpc"
 	"tote/internal/front/acp/wire"
+	"tote/internal/front/slash"
 )
 
 // prompt runs a turn. While it runs, or waits for its turn, other messages of the
@@ -71,6 +72,10 @@ func (ses *session) serve(ctx, turn context.Context, at *place, blocks []wire.Bl
 	for _, b := range blocks {
 		p.Sources = append(p.Sources, b.Source())
 	}
+	if done, result, err := f.command(turn, &p, work); done {
+		ses.refresh(ctx)
+		return result, err
+	}
 	res, err := a.Prompt(turn, p)
 	f.finish()
 	ses.refresh(ctx)
@@ -84,6 +89,30 @@ func (ses *session) serve(ctx, turn context.Context, at *place, blocks []wire.Bl
 		return nil, failure(err)
 	}
 	return f.result(stopReason(res.Stop)), nil
+}
+
+// command carries out a /command. done says that the prompt is answered; else p is
+// what the turn is to be about.
+func (f *front) command(ctx context.Context, p *agent.Prompt, work Workspace) (done bool, result any, err error) {
+	c, ok := slash.Read(p.Sources)
+	if !ok || work.World == nil {
+		return false, nil, nil
+	}
+	c.Front = f
+	out, known, err := work.World(f.a).Run(ctx, c)
+	switch {
+	case !known:
+		return false, nil, nil
+	case ctx.Err() != nil:
+		return true, f.result(wire.StopCancelled), nil
+	case err != nil:
+		out.Text = "[tote] " + err.Error() + "\n" // the user typed it and reads the answer
+	}
+	if out.Text != "" {
+		f.tell(wire.Chunk(wire.UpdateAgentMessage, f.lineID(), wire.TextBlock(out.Text)))
+	}
+	p.Sources = out.Prompt
+	return out.Prompt == nil, f.result(wire.StopEndTurn), nil
 }
 
 // begin makes a front the session's live one and echoes the prompt where that is

@@ -3,13 +3,12 @@ package acp
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 
 	"tote/internal/agent"
 	"tote/internal/delivery"
-	"tote/internal/front/acp/rpc"
 	"tote/internal/front/acp/wire"
+	"tote/internal/tool"
 )
 
 // session is a session that is open on this connection.
@@ -96,19 +95,38 @@ func (ses *session) notice(messageID string, n delivery.Notice) any {
 
 // welcome tells what is to be said when a session has been opened, after the
 // reply: before it, clients do not know the session.
-func (ses *session) welcome(ctx context.Context, p wire.SessionParams, notices []delivery.Notice) {
+func (ses *session) welcome(ctx context.Context, notices []delivery.Notice) {
 	for _, n := range notices {
 		ses.notify(ctx, n)
 	}
-	if len(p.MCPServers) == 0 {
+}
+
+// equip gives a session the servers that its client wants, and somebody to ask and
+// to tell while no turn runs.
+func (ses *session) equip(ctx context.Context, p wire.SessionParams) {
+	a, work := ses.now()
+	if work.Give != nil {
+		work.Give(ses.id, p.MCPServers)
+	}
+	if work.World == nil {
 		return
 	}
-	var names []string
-	for _, m := range p.MCPServers {
-		names = append(names, rpc.Clip(m.Name, 60))
+	// The connection outlives the request that opened the session; a client that
+	// is gone answers nothing.
+	ctx = context.WithoutCancel(ctx)
+	beside := func() *front { return ses.beside(ctx, a) }
+	a.WatchJobs(func(j tool.JobState) { beside().JobChanged(agent.JobChanged{Job: j}) })
+	if jobs := work.World(a).Jobs; jobs != nil {
+		jobs.Attend(ses.id, func(ctx context.Context, q agent.Question) (agent.Permit, error) { return beside().Ask(ctx, q) })
 	}
-	ses.notify(ctx, warning("MCP servers of the editor are not used by this version: "+strings.Join(names, ", "),
-		"the session has the built-in tools only"))
+}
+
+// beside is a front for what happens beside the turns.
+func (ses *session) beside(ctx context.Context, a *agent.Session) *front {
+	f := &front{ses: ses, a: a, turn: ses.srv.o.newID(), step: 1, attempt: 1}
+	f.tell = func(body any) { ses.tell(ctx, body) }
+	f.put = func(body any) { _ = ses.put(ctx, body) } // as tell
+	return f
 }
 
 func warning(title, detail string) delivery.Notice {

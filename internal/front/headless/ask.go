@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"tote/internal/agent"
 	"tote/internal/delivery"
@@ -19,12 +20,18 @@ var errNobody = errors.New("there is no terminal to ask at")
 type asker struct {
 	in  io.Reader
 	out io.Writer
+	// mu keeps one question at the terminal at a time.
+	mu *sync.Mutex
 }
+
+func newAsker(s Streams) asker { return asker{in: s.Terminal, out: s.Err, mu: &sync.Mutex{}} }
 
 func (a asker) ask(ctx context.Context, q agent.Question) (agent.Permit, error) {
 	if a.in == nil {
 		return agent.PermitDeny, errNobody
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	target := q.Request.Path
 	if target == "" {
 		target = q.Request.Detail

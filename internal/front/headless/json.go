@@ -19,7 +19,7 @@ type jsonFront struct {
 var _ front = (*jsonFront)(nil)
 
 func newJSONFront(s Streams) *jsonFront {
-	return &jsonFront{enc: lines(s.Out), asker: asker{in: s.Terminal, out: s.Err}}
+	return &jsonFront{enc: lines(s.Out), asker: newAsker(s)}
 }
 
 // lines writes JSON lines without escaping HTML.
@@ -39,6 +39,18 @@ type jsonSession struct {
 }
 
 func (f *jsonFront) session(id string) { f.put(jsonSession{"session", 1, id}) }
+
+type jsonCommand struct {
+	Type string `json:"type"`
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+func (f *jsonFront) said(name, text string) { f.put(jsonCommand{"command", name, text}) }
+
+func (f *jsonFront) asked(ctx context.Context, q agent.Question) (agent.Permit, error) {
+	return f.asker.ask(ctx, q)
+}
 
 type jsonReceipt struct {
 	Type string `json:"type"`
@@ -106,7 +118,9 @@ type jsonOutput struct {
 	Text string `json:"text"`
 }
 
-func (f *jsonFront) ToolOutput(e agent.ToolOutput) { f.put(jsonOutput{"tool_output", e.Call.ID, e.Text}) }
+func (f *jsonFront) ToolOutput(e agent.ToolOutput) {
+	f.put(jsonOutput{"tool_output", e.Call.ID, e.Text})
+}
 
 type jsonStep struct {
 	Text   string `json:"text"`

@@ -25,7 +25,7 @@ type plainFront struct {
 var _ front = (*plainFront)(nil)
 
 func newPlainFront(s Streams) *plainFront {
-	return &plainFront{out: s.Out, err: s.Err, live: s.Live, asker: asker{in: s.Terminal, out: s.Err}}
+	return &plainFront{out: s.Out, err: s.Err, live: s.Live, asker: newAsker(s)}
 }
 
 // note writes a line about the turn. A reader that is gone cannot be told so.
@@ -43,6 +43,20 @@ func (f *plainFront) endLine() {
 
 func (f *plainFront) session(string)          {}
 func (f *plainFront) Accepted(agent.Accepted) {}
+
+func (f *plainFront) said(_, text string) {
+	f.flush()
+	if f.live {
+		text = harmless(text)
+	}
+	_, _ = io.WriteString(f.out, text)
+	f.open = !strings.HasSuffix(text, "\n")
+	f.endLine()
+}
+
+func (f *plainFront) asked(ctx context.Context, q agent.Question) (agent.Permit, error) {
+	return f.asker.ask(ctx, q)
+}
 
 func (f *plainFront) Receipts(e agent.Receipts) {
 	for _, r := range e.List {

@@ -3,11 +3,15 @@ package headless
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"sync"
 
 	"tote/internal/agent"
 	"tote/internal/content"
 	"tote/internal/delivery"
+	"tote/internal/front/slash"
+	"tote/internal/tool"
 )
 
 // Exit codes of a turn.
@@ -48,6 +52,8 @@ type Turn struct {
 	Strict  bool
 	// Notices are shown before the turn.
 	Notices []delivery.Notice
+	// World is what /commands act on, nil for none.
+	World *slash.World
 }
 
 // Run runs a turn and returns the exit code. An error has been shown already.
@@ -61,7 +67,7 @@ func Run(ctx context.Context, t Turn, s Streams) int {
 	for _, n := range t.Notices {
 		f.Noticed(agent.Noticed{Notice: n})
 	}
-	code := turn(ctx, t, f)
+	code := work(ctx, t, f)
 	switch {
 	case out.err == nil:
 		return code
@@ -71,43 +77,113 @@ func Run(ctx context.Context, t Turn, s Streams) int {
 	return ExitFailed
 }
 
-// turn runs a turn, shows how it ended, and returns the exit code.
-func turn(ctx context.Context, t Turn, f front) int {
+// work carries out a command or runs a turn, then waits for the jobs that were
+// started, and returns the exit code.
+func work(ctx context.Context, t Turn, f front) int {
+	if t.World == nil {
+		return finish(f, func() (content.StopReason, int) { return turn(ctx, t, f) })
+	}
+	jobs := t.World.Jobs
+	if jobs != nil {
+		jobs.Attend(t.Session.ID(), f.asked)
+		defer jobs.Attend(t.Session.ID(), nil)
+		var mu sync.Mutex
+		t.Session.WatchJobs(func(j tool.JobState) {
+			mu.Lock()
+			defer mu.Unlock()
+			f.JobChanged(agent.JobChanged{Job: j})
+		})
+		defer t.Session.WatchJobs(nil)
+	}
+	return finish(f, func() (stop content.StopReason, code int) {
+		known := false
+		if c, ok := slash.Read(t.Sources); ok {
+			c.Front = f
+			if t.Sources, known, code = command(ctx, t, c, f); known && t.Sources == nil {
+				stop = content.StopEndTurn
+				if code != ExitAnswered {
+					stop = content.StopFailed
+				}
+			}
+		}
+		if t.Sources != nil {
+			stop, code = turn(ctx, t, f)
+		}
+		if jobs != nil && ctx.Err() == nil {
+			if n := len(jobs.Running(t.Session.ID())); n > 0 {
+				f.Noticed(agent.Noticed{Notice: delivery.Notice{
+					Severity: delivery.SeverityInfo, Title: fmt.Sprintf("waiting for background jobs: %d", n), Detail: "Ctrl-C stops them",
+				}})
+			}
+			if jobs.Wait(ctx, t.Session.ID()) != nil {
+				return content.StopCancelled, ExitInterrupted
+			}
+		}
+		return stop, code
+	})
+}
+
+// finish says how it all ended.
+func finish(f front, run func() (content.StopReason, int)) int {
+	stop, code := run()
+	f.done(stop)
+	return code
+}
+
+// command carries out a /command. The sources are those of the turn that it wants,
+// nil for none; a command that there is not leaves them as they are.
+func command(ctx context.Context, t Turn, c slash.Call, f front) (sources []content.Source, known bool, code int) {
+	out, known, err := t.World.Run(ctx, c)
+	switch {
+	case err != nil:
+		f.fail(Explain(err))
+		return nil, true, ExitFailed
+	case !known:
+		return t.Sources, false, ExitAnswered
+	}
+	if out.Text != "" {
+		f.said(c.Name, out.Text)
+	}
+	if out.Session != "" {
+		f.session(out.Session)
+	}
+	return out.Prompt, true, ExitAnswered
+}
+
+// turn runs a turn and returns how it ended and the exit code.
+func turn(ctx context.Context, t Turn, f front) (content.StopReason, int) {
 	result, err := t.Session.Prompt(ctx, agent.Prompt{Sources: t.Sources, Front: f, Strict: t.Strict})
 	switch {
 	case errors.Is(err, agent.ErrStrict):
 		f.fail(Explain(err))
-		f.done(content.StopFailed)
-		return ExitDegraded
+		return content.StopFailed, ExitDegraded
 	case err != nil:
 		f.fail(Explain(err))
-		f.done(content.StopFailed)
 		if unusable := (*agent.UnusableError)(nil); errors.As(err, &unusable) {
-			return ExitUsage
+			return content.StopFailed, ExitUsage
 		}
-		return ExitFailed
+		return content.StopFailed, ExitFailed
 	case result.Stop == content.StopCancelled && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		f.fail(Problem{Kind: "timeout", Message: oneLine(context.Cause(ctx).Error()), Hint: "allow more time with --timeout"})
-		f.done(content.StopFailed)
-		return ExitFailed
+		return content.StopFailed, ExitFailed
 	case result.Stop == content.StopCancelled:
-		f.done(result.Stop)
-		return ExitInterrupted
-	}
-	f.done(result.Stop)
-	switch {
+		return result.Stop, ExitInterrupted
 	case result.Stop == content.StopFailed:
-		return ExitFailed
+		return result.Stop, ExitFailed
 	case t.Strict && result.Degraded:
-		return ExitDegraded
+		return result.Stop, ExitDegraded
 	}
-	return ExitAnswered
+	return result.Stop, ExitAnswered
 }
 
 // front shows a turn. Exactly one of its forms is behind it.
 type front interface {
 	agent.Front
 	session(id string)
+	// said shows what a /command has to say.
+	said(name, text string)
+	// asked asks a question of a background job.
+	asked(ctx context.Context, q agent.Question) (agent.Permit, error)
 	fail(Problem)
 	done(content.StopReason)
 }

@@ -26,10 +26,22 @@ type SessionParams struct {
 	AdditionalDirectories []string    `json:"additionalDirectories"`
 }
 
-// MCPServer is a server that the client wants connected. Only its name is read:
-// the rest holds secrets, and nothing connects to it yet.
+// MCPServer is a server that the client wants connected. Type is "http" or "sse",
+// else it is started by its command. Env and Headers hold secrets.
 type MCPServer struct {
-	Name string `json:"name"`
+	Type    string      `json:"type"`
+	Name    string      `json:"name"`
+	Command string      `json:"command"`
+	Args    []string    `json:"args"`
+	Env     []NameValue `json:"env"`
+	URL     string      `json:"url"`
+	Headers []NameValue `json:"headers"`
+}
+
+// NameValue is a variable of an environment, or a header.
+type NameValue struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // SessionState is the answer to session/load and session/resume, and with the id
