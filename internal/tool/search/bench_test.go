@@ -41,6 +41,7 @@ func BenchmarkGrep(b *testing.B) {
 		{"literal", map[string]any{"pattern": "needle"}},
 		{"fold", map[string]any{"pattern": "NEEDLE", "case_insensitive": true}},
 		{"regexp", map[string]any{"pattern": `[A-Z]{2}_\d{8}`}},
+		{"bare", map[string]any{"pattern": `[A-Z]{2}.\d{8}`}},
 		{"common", map[string]any{"pattern": `err != nil`}},
 		{"count", map[string]any{"pattern": `err != nil`, "count": true}},
 	} {

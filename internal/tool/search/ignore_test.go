@@ -128,9 +128,9 @@ func TestIgnoreAsGitRandom(t *testing.T) {
 		}
 		return sb.String()
 	}
-	rounds := 300
+	rounds := 150
 	if testing.Short() {
-		rounds = 60
+		rounds = 40
 	}
 	for range rounds {
 		sameAsGit(t, dir, entries, map[string]string{"": lines(4), "foo-dir": lines(2), "doc": lines(2)})

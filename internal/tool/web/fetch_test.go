@@ -198,7 +198,7 @@ func TestFetchParts(t *testing.T) {
 	for i := range 20_000 {
 		fmt.Fprintf(&long, "line %d é\n", i)
 	}
-	srv := httptest.NewServer(site{"/long": {body: []byte(long.String())}, "/bomb": {body: packed(t, 60<<20), headers: map[string]string{"Content-Encoding": "gzip"}}})
+	srv := httptest.NewServer(site{"/long": {body: []byte(long.String())}, "/bomb": {body: packed(t, 12<<20), headers: map[string]string{"Content-Encoding": "gzip"}}})
 	defer srv.Close()
 	f := web.NewFetch(web.Options{Transport: srv.Client().Transport})
 	var all strings.Builder
