@@ -114,7 +114,7 @@ func TestKeysRefuse(t *testing.T) {
 }
 
 // gitHub is a loopback GitHub whose login takes a few questions.
-func gitHub(t *testing.T, answers ...string) (*auth.Copilot, *int) {
+func gitHub(t *testing.T, answers ...string) *auth.Copilot {
 	t.Helper()
 	asked := 0
 	mux := http.NewServeMux()
@@ -122,12 +122,12 @@ func gitHub(t *testing.T, answers ...string) (*auth.Copilot, *int) {
 		if r.FormValue("client_id") == "" {
 			http.Error(w, "no", http.StatusBadRequest)
 		}
-		fmt.Fprint(w, `{"device_code":"dev","user_code":"ABCD-1234","verification_uri":"https://github.com/login/device","expires_in":60,"interval":5}`)
+		_, _ = fmt.Fprint(w, `{"device_code":"dev","user_code":"ABCD-1234","verification_uri":"https://github.com/login/device","expires_in":60,"interval":5}`)
 	})
 	mux.HandleFunc("POST /login/oauth/access_token", func(w http.ResponseWriter, _ *http.Request) {
 		a := answers[min(asked, len(answers)-1)]
 		asked++
-		fmt.Fprint(w, a)
+		_, _ = fmt.Fprint(w, a)
 	})
 	h := roundTripper(func(r *http.Request) (*http.Response, error) {
 		if err := r.Context().Err(); err != nil {
@@ -137,7 +137,7 @@ func gitHub(t *testing.T, answers ...string) (*auth.Copilot, *int) {
 		mux.ServeHTTP(w, r)
 		return w.Result(), nil
 	})
-	return &auth.Copilot{Client: &http.Client{Transport: h}, Now: time.Now}, &asked
+	return &auth.Copilot{Client: &http.Client{Transport: h}, Now: time.Now}
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -162,7 +162,7 @@ func TestCopilotLogin(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c, _ := gitHub(t, tt.answers...)
+				c := gitHub(t, tt.answers...)
 				began := time.Now()
 				var shown auth.Code
 				token, err := c.Login(t.Context(), func(code auth.Code) { shown = code })
@@ -177,7 +177,7 @@ func TestCopilotLogin(t *testing.T) {
 	}
 	t.Run("cancelled", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			c, _ := gitHub(t, pending)
+			c := gitHub(t, pending)
 			ctx, cancel := context.WithCancel(t.Context())
 			if _, err := c.Login(ctx, func(auth.Code) { cancel() }); !errors.Is(err, context.Canceled) {
 				t.Error(err)
@@ -197,7 +197,7 @@ func TestCopilotToken(t *testing.T) {
 		}
 		code, body := answer()
 		w.WriteHeader(code)
-		fmt.Fprint(w, body)
+		_, _ = fmt.Fprint(w, body)
 		return w.Result(), nil
 	})}}
 	for range 3 {

@@ -165,7 +165,7 @@ func (c *Crew) child(ctx context.Context, parent *agent.Session, kind, name stri
 	return s, nil
 }
 
-// ErrClosed: the process is about to end.
+// ErrClosed says that no more work is taken.
 var ErrClosed = errors.New("no more work is taken: the program is about to end")
 
 // Close stops all jobs and waits for them, or for the end of ctx.
@@ -209,7 +209,7 @@ func (c *Crew) Running(session string) []tool.JobState {
 		select {
 		case <-r.done:
 		default:
-			out = append(out, r.record.JobState)
+			out = append(out, c.state(r))
 		}
 	}
 	return out

@@ -46,10 +46,11 @@ func (c *Crew) Start(ctx context.Context, s *agent.Session, name, title string, 
 		return "", fmt.Errorf("record the job: %w", err)
 	}
 	s.JobChanged(r.record.JobState)
+	id := r.record.ID
 	// It ends with the job's turn, which ends when the job is stopped or the
 	// crew is closed at the latest.
 	go c.run(work, s, child, r, sources)
-	return r.record.ID, nil
+	return id, nil
 }
 
 // number gives a job the next id of its session and enters it.

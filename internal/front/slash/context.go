@@ -72,7 +72,7 @@ func listed(p delivery.Part, floor int64) bool {
 func count(all []delivery.Part, floor int64) int {
 	n := 0
 	for _, p := range all {
-		if p.Tokens >= floor && !(p.What == delivery.PartBlock && p.Kind != content.KindText) {
+		if p.Tokens >= floor && (p.What != delivery.PartBlock || p.Kind == content.KindText) {
 			n++
 		}
 	}

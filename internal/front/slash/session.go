@@ -41,31 +41,39 @@ func selector(args string) (agent.Selector, error) {
 }
 
 func (w World) detach(ctx context.Context, c Call) (Outcome, error) {
-	return w.toggle(ctx, c, "detach", "taken out: ", false)
+	pick, err := selector(c.Args)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("/detach: %w", err)
+	}
+	changed, err := w.Session.Detach(ctx, pick)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("/detach: %w", err)
+	}
+	return switched("taken out: ", changed), nil
 }
 
 func (w World) reattach(ctx context.Context, c Call) (Outcome, error) {
-	return w.toggle(ctx, c, "reattach", "put back: ", true)
-}
-
-func (w World) toggle(ctx context.Context, c Call, name, did string, on bool) (Outcome, error) { //nolint:revive // the state itself
 	pick, err := selector(c.Args)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("/%s: %w", name, err)
+		return Outcome{}, fmt.Errorf("/reattach: %w", err)
 	}
-	pick.On = on
+	pick.On = true
 	changed, err := w.Session.Detach(ctx, pick)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("/%s: %w", name, err)
+		return Outcome{}, fmt.Errorf("/reattach: %w", err)
 	}
+	return switched("put back: ", changed), nil
+}
+
+func switched(did string, changed []content.Handle) Outcome {
 	if len(changed) == 0 {
-		return Outcome{Text: "nothing changed: they were so before\n"}, nil
+		return Outcome{Text: "nothing changed: they were so before\n"}
 	}
 	names := make([]string, 0, len(changed))
 	for _, h := range changed {
 		names = append(names, string(h))
 	}
-	return Outcome{Text: did + strings.Join(names, ", ") + "\n"}, nil
+	return Outcome{Text: did + strings.Join(names, ", ") + "\n"}
 }
 
 func (w World) compact(ctx context.Context, c Call) (Outcome, error) {
