@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"runtime"
+	"strings"
 	"testing"
 
 	"tote/internal/agent"
@@ -61,4 +62,17 @@ func heap() float64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc)
+}
+
+func BenchmarkCompactConversation(b *testing.B) {
+	bench := agenttest.New(b, agenttest.Options{Script: func(int, agenttest.Received) agenttest.Reply {
+		return agenttest.Reply{agenttest.Say(strings.Repeat("well ", 100))}
+	}})
+	for i := range 100 {
+		bench.Must(b.Context(), strings.Repeat("word ", 100), agenttest.PNG(9, 9, uint64(i)))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = bench.Session.Compact(20_000)
+	}
 }

@@ -9,6 +9,13 @@
 // prompts wait. What happens is told to the front as an [Event], a closed set
 // that every front visits.
 //
+// What a session keeps beside its record is small and says nothing of a prompt:
+// the lanes, what the user allowed, what files looked like when the model last saw
+// them, and notes that wait for the next request. Other models are asked beside a
+// conversation for the description of one picture or for a summary; such a request
+// holds that picture, or compact text, and nothing else. A session that works for
+// another is a child with a record of its own.
+//
 // The interfaces here are declared by this package for what it needs; store,
 // ingest, history, imaging and profile satisfy them through the wiring in app
 // without being imported. Clocks, random numbers and ids come from [Options].

@@ -29,9 +29,9 @@ func (s *Session) facts(ctx context.Context, m Model, tools *toolset, system str
 	if tools.has(viewTool) {
 		f.View = viewTool
 	}
-	_, f.Describer = s.describer(ctx, m)
+	_, f.Describer = s.a.describer(ctx, m)
 	if tools.has(lookTool) {
-		for _, c := range s.lookers(ctx, m) {
+		for _, c := range s.a.lookers(ctx, m) {
 			f.Lookers = append(f.Lookers, c.Name)
 		}
 	}
@@ -74,27 +74,27 @@ const (
 
 // describer is the agent that describes pictures to m, where there is one that
 // sees.
-func (s *Session) describer(ctx context.Context, m Model) (Model, bool) {
+func (a *Agent) describer(ctx context.Context, m Model) (Model, bool) {
 	if m.Describer == "" || m.Describer == m.Name {
 		return Model{}, false
 	}
-	d, err := s.a.o.Models.Model(ctx, m.Describer)
+	d, err := a.o.Models.Model(ctx, m.Describer)
 	return d, err == nil && d.Unusable == nil && d.Profile.Images.Answer == delivery.Yes
 }
 
 // lookers are the agents that can look at a picture for m, sorted by name.
-func (s *Session) lookers(ctx context.Context, m Model) []Callable {
+func (a *Agent) lookers(ctx context.Context, m Model) []Callable {
 	var out []Callable
-	if s.a.o.Directory != nil {
-		for _, c := range s.a.o.Directory.Callable(m.Name) {
+	if a.o.Directory != nil {
+		for _, c := range a.o.Directory.Callable(m.Name) {
 			if c.Sees == delivery.Yes {
 				out = append(out, c)
 			}
 		}
 	}
-	if d, ok := s.describer(ctx, m); ok && !slices.ContainsFunc(out, func(c Callable) bool { return c.Name == d.Name }) {
+	if d, ok := a.describer(ctx, m); ok && !slices.ContainsFunc(out, func(c Callable) bool { return c.Name == d.Name }) {
 		out = append(out, Callable{Name: d.Name, Model: d.called(), Sees: delivery.Yes})
 	}
-	slices.SortFunc(out, func(a, b Callable) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(x, y Callable) int { return strings.Compare(x.Name, y.Name) })
 	return out
 }

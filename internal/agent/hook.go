@@ -14,6 +14,9 @@ const (
 	hookStop   = "stop"
 )
 
+// hookText bounds what one command says to the model, in bytes.
+const hookText = 20_000
+
 // DeniedError is a prompt that a command of the user's did not let through.
 type DeniedError struct{ Reason string }
 
@@ -37,13 +40,15 @@ func (s *Session) hook(ctx context.Context, f Front, e HookEvent) HookResult {
 	e.Session, e.Cwd = st.ID, st.Cwd
 	r, notices := s.a.o.Hooks.Run(ctx, e)
 	for _, n := range notices {
-		f.Noticed(Noticed{Notice: n})
+		tell(f, n)
 	}
 	return r
 }
 
 // fromHook marks what a command says to the model.
-func fromHook(text string) string { return "[from a command of the user]\n" + text + "\n[end of it]" }
+func fromHook(text string) string {
+	return "[from a command of the user]\n" + clipped(text, hookText) + "\n[end of it]"
+}
 
 // afterTool lets the user's commands look at a result.
 func (t *turn) afterTool(ctx context.Context, o *outcome, r content.ToolResult) {

@@ -46,8 +46,8 @@ func (s *Session) Look(ctx context.Context, f Front, h content.Handle, question,
 		by = m.called()
 	}
 	d, u, err := s.looked(ctx, m, picture, question, by)
-	if err == nil && u != (content.Usage{}) && f != nil {
-		f.Noticed(Noticed{Notice: delivery.Notice{Severity: delivery.SeverityInfo, Title: m.called() + " has looked at " + string(picture.Handle)}})
+	if err == nil && u != (content.Usage{}) {
+		tell(f, delivery.Notice{Severity: delivery.SeverityInfo, Title: m.called() + " has looked at " + string(picture.Handle)})
 	}
 	return d, u, err
 }
@@ -80,9 +80,9 @@ func (s *Session) looker(ctx context.Context, name string) (Model, error) {
 	if err != nil {
 		return own, err
 	}
-	can := s.lookers(ctx, own)
+	can := s.a.lookers(ctx, own)
 	if name == "" {
-		if d, ok := s.describer(ctx, own); ok {
+		if d, ok := s.a.describer(ctx, own); ok {
 			return d, nil
 		}
 		if len(can) == 0 {
@@ -139,7 +139,7 @@ func (s *Session) looked(ctx context.Context, m Model, p content.Image, question
 // describePictures has pictures described, a few at a time. What cannot be
 // described is shown in the next lower form.
 func (t *turn) describePictures(ctx context.Context, orders []delivery.Order, r *delivery.Results) {
-	m, ok := t.s.describer(ctx, t.model)
+	m, ok := t.s.a.describer(ctx, t.model)
 	if !ok {
 		return
 	}

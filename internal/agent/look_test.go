@@ -244,3 +244,11 @@ func TestNoFallback(t *testing.T) {
 		consistent(t, b.Disk.Turns(b.Session.ID()))
 	}
 }
+
+func TestPreviewDescribes(t *testing.T) {
+	b, p := eyes(t, nil)
+	rs, _, err := b.Agent.Preview(t.Context(), "main", b.Cwd, b.Sources(agenttest.PNG(9, 9, 1)))
+	if err != nil || len(rs) != 1 || rs[0].Disposition != delivery.Described || len(p.Requests()) != 0 {
+		t.Errorf("%+v, %v", rs, err)
+	}
+}

@@ -21,6 +21,8 @@ func (a *Agent) Preview(ctx context.Context, agent, cwd string, sources []conten
 		return nil, m, fmt.Errorf("read what is known about the model: %w", err)
 	}
 	_, facts.Files = a.o.Tools.Lookup("read")
+	var eyes Model
+	eyes, facts.Describer = a.describer(ctx, m)
 	message := content.Message{Role: content.RoleUser}
 	counts := make(map[content.Kind]int)
 	for _, src := range sources {
@@ -39,8 +41,12 @@ func (a *Agent) Preview(ctx context.Context, agent, cwd string, sources []conten
 	results := delivery.Results{
 		Variants: map[content.Handle]content.Blob{}, Texts: map[content.Handle]string{},
 		Paths: map[content.Handle]string{}, Failed: map[content.Handle]delivery.Failed{},
+		Descriptions: map[content.Handle]delivery.Description{},
 	}
 	for _, o := range plan.Orders() {
+		if o.Describe { // only that there will be one
+			results.Descriptions[o.Handle] = delivery.Description{Model: eyes.called(), Text: "\u2026"}
+		}
 		switch {
 		case o.Cut != nil:
 			at, _ := content.AttachmentOf(o.Block())

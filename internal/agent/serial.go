@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"sync"
+
+	"tote/internal/delivery"
 )
 
 // serial hands everything of a turn to its front one after the other: tools that
@@ -22,6 +24,13 @@ func oneAtATime(f Front) *serial {
 		return s
 	}
 	return &serial{front: f}
+}
+
+// tell shows a notice where somebody watches.
+func tell(f Front, n delivery.Notice) {
+	if f != nil {
+		f.Noticed(Noticed{Notice: n})
+	}
 }
 
 // do reports whether the front was told.

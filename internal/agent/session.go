@@ -144,10 +144,7 @@ func (s *Session) own(ctx context.Context, f Front) (release func(), err error) 
 	unlock := func() {}
 	if lock := s.a.o.Lock; lock != nil {
 		busy := func() {
-			if f == nil {
-				return
-			}
-			f.Noticed(Noticed{Notice: delivery.Notice{Severity: delivery.SeverityInfo, Title: "waiting for another tote that works in this session"}})
+			tell(f, delivery.Notice{Severity: delivery.SeverityInfo, Title: "waiting for another tote that works in this session"})
 		}
 		if unlock, err = lock(ctx, s.ID(), busy); err != nil {
 			return nil, err

@@ -90,7 +90,7 @@ func (s *Session) Summarise(ctx context.Context, f Front) error {
 		return fmt.Errorf("summarise the conversation: %w", err)
 	}
 	if !made {
-		f.Noticed(Noticed{Notice: delivery.Notice{Severity: delivery.SeverityInfo, Title: "there is nothing new to summarise"}})
+		tell(f, delivery.Notice{Severity: delivery.SeverityInfo, Title: "there is nothing new to summarise"})
 	}
 	return nil
 }
@@ -110,9 +110,7 @@ func (s *Session) summarise(ctx context.Context, f Front, m Model, n int) (made 
 			return false, &UnusableError{Agent: m.Name, Err: m.Unusable}
 		}
 	}
-	f.Noticed(Noticed{Notice: delivery.Notice{
-		Severity: delivery.SeverityInfo, Title: fmt.Sprintf("summarising the oldest %d turns with %s", n, m.called()),
-	}})
+	tell(f, delivery.Notice{Severity: delivery.SeverityInfo, Title: fmt.Sprintf("summarising the oldest %d turns with %s", n, m.called())})
 	var messages []content.Message
 	for _, t := range s.Turns()[old.Turns:n] {
 		messages = append(messages, t.Messages...)
@@ -128,10 +126,10 @@ func (s *Session) summarise(ctx context.Context, f Front, m Model, n int) (made 
 	if err := s.advance(ctx); err != nil {
 		return false, err
 	}
-	f.Noticed(Noticed{Notice: delivery.Notice{
+	tell(f, delivery.Notice{
 		Severity: delivery.SeverityWarning, Title: fmt.Sprintf("the oldest %d turns were summarised by %s", n, m.called()),
 		Detail: "the model gets the summary in their place; they stay in the session's record",
-	}})
+	})
 	return true, nil
 }
 

@@ -388,3 +388,143 @@ func TestSameCallAgain(t *testing.T) {
 	contains(t, b.Last().Text, "the same result 5 times", "the same result 6 times")
 	lacks(t, b.Last().Text, "the same result 4 times")
 }
+
+// What cannot be kept costs no turn and no call.
+func TestKeepersThatFail(t *testing.T) {
+	full := errors.New("no space left on device")
+	b := agenttest.New(t, agenttest.Options{
+		Tools: toolsOf(agenttest.Tool{
+			Name: "bash", Wants: permission.Request{Action: permission.Execute, Detail: "go test ./...", Commands: []string{"go test ./..."}},
+		}),
+		Script: agenttest.Replies(calls(agenttest.Call("1", "bash", "{}"))),
+	})
+	b.Front.Answer = func(ctx, agent.Question) (agent.Permit, error) { return agent.PermitAlways, nil }
+	b.Disk.FailWhen(func(op string) error {
+		if op == "Allow" {
+			return full
+		}
+		return nil
+	})
+	b.Must(t.Context(), "go")
+	contains(t, b.Last().Text, "done")
+	if !noticed(b.Front, "this is allowed for the session only: bash(go test *)") {
+		t.Errorf("notices %v", b.Front.Notices())
+	}
+}
+
+// A note that could not be recorded is told later.
+func TestNoteIsNotLost(t *testing.T) {
+	b := agenttest.New(t, agenttest.Options{})
+	b.Session.AddNote("[job 1 ended]")
+	for _, bad := range []string{"BeginTurn", "TakeHandles"} {
+		n := 0
+		b.Disk.FailWhen(func(op string) error {
+			if op == bad {
+				if n++; n > 1 || bad == "BeginTurn" {
+					return errors.New("no space left on device")
+				}
+			}
+			return nil
+		})
+		if _, err := b.Prompt(t.Context(), "go"); err == nil {
+			t.Fatalf("%s did not fail", bad)
+		}
+	}
+	b.Disk.FailWhen(nil)
+	b.Must(t.Context(), "again")
+	contains(t, b.Last().Text, "[job 1 ended]")
+}
+
+// A hook may ask about what the rules allow.
+func TestHookAsks(t *testing.T) {
+	b := agenttest.New(t, agenttest.Options{
+		Script: agenttest.Replies(calls(agenttest.Call("1", "list", "{}"))),
+		With: func(o *agent.Options) {
+			o.Hooks = agenttest.Hooks(func(e agent.HookEvent) agent.HookResult {
+				return agent.HookResult{Ask: e.Name == "pre_tool", Allow: true, Reason: "sure?"}
+			})
+		},
+	})
+	b.Must(t.Context(), "go")
+	if q := b.Front.Questions(); len(q) != 1 || q[0].Reason != "a command of the user asks: sure?" {
+		t.Errorf("questions %+v", q)
+	}
+	contains(t, b.Last().Text, "did not permit")
+}
+
+// What the user allowed in a session holds for those that work for it.
+func TestChildIsPermitted(t *testing.T) {
+	b := agenttest.New(t, agenttest.Options{
+		Tools: toolsOf(agenttest.Tool{Name: "write", Wants: permission.Request{Action: permission.Write, Path: "/p/q/r/x", Inside: true}}),
+		Script: func(n int, _ agenttest.Received) agenttest.Reply {
+			if n%2 == 0 {
+				return calls(agenttest.Call("1", "write", "{}"))
+			}
+			return calls(agenttest.Say("ok"))
+		},
+	})
+	b.Front.Answer = func(ctx, agent.Question) (agent.Permit, error) { return agent.PermitSession, nil }
+	b.Must(t.Context(), "go")
+	front := &agenttest.Front{}
+	if _, err := child(t, b, "task").Prompt(t.Context(), agent.Prompt{Sources: b.Sources("go"), Front: front}); err != nil {
+		t.Fatal(err)
+	}
+	if len(front.Questions()) != 0 {
+		t.Error("the child asked again")
+	}
+	contains(t, b.Last().Text, "done")
+}
+
+func FuzzOutputCap(f *testing.F) {
+	f.Add("héllo wörld", 7, 3)
+	f.Add(strings.Repeat("x", 300), 100, 1)
+	f.Add("\xff\xfe", 1, 2)
+	f.Fuzz(func(t *testing.T, text string, limit, parts int) {
+		limit, parts = 1+abs(limit)%1000, 1+abs(parts)%5
+		b := agenttest.New(t, agenttest.Options{
+			Policy: agent.Policy{ToolOutput: limit}, Script: agenttest.Replies(calls(agenttest.Call("1", "say", "{}"))),
+			Tools: toolsOf(agenttest.Tool{Name: "say", In: func(ctx, string, tool.Env) (tool.Result, error) {
+				var r tool.Result
+				for range parts {
+					r.Sources = append(r.Sources, tool.Prose(text))
+				}
+				return r, nil
+			}}),
+		})
+		b.Must(t.Context(), "go")
+		shown := 0
+		for _, block := range b.Session.Turns()[0].Messages[2].Blocks() {
+			body := block.(content.Text).Body
+			if utf8.ValidString(text) && !utf8.ValidString(body) {
+				t.Errorf("%q was cut inside a rune: %q", text, body)
+			}
+			if head, rest, cut := strings.Cut(body, "\n["); cut && body != text {
+				_, tail, _ := strings.Cut(rest, "]\n")
+				if !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) {
+					t.Errorf("%q became %q", text, body)
+				}
+				body = head + tail
+			}
+			shown += len(body)
+		}
+		if whole := len(text) * parts; shown > min(whole, limit) || whole <= limit && shown != whole {
+			t.Errorf("%d bytes of %d shown, limit %d", shown, whole, limit)
+		}
+	})
+}
+
+func abs(n int) int { return max(n, -n, 0) }
+
+func FuzzDetachName(f *testing.F) {
+	for _, s := range []string{"1", "image-1", "[image-1.png]", "text-2", "-1", "image-", "image-1.png.png", ""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		b := agenttest.New(t, agenttest.Options{With: agenttest.Reduces})
+		b.Must(t.Context(), "go", agenttest.PNG(3, 3, 1))
+		changed, err := b.Session.Detach(t.Context(), agent.Selector{Names: []string{name}})
+		if err == nil && (len(changed) != 1 || changed[0] != "image-1.png") {
+			t.Errorf("%q is %v", name, changed)
+		}
+	})
+}
