@@ -284,7 +284,7 @@ func TestJobsShareNothing(t *testing.T) {
 }
 
 func TestTooManyJobsAndClose(t *testing.T) {
-	o := open(t, nil, agenttest.Replies(agenttest.Reply{agenttest.Hang{}}))
+	o := open(t, nil, func(int, agenttest.Received) agenttest.Reply { return agenttest.Reply{agenttest.Hang{}} })
 	for range delegate.DefaultJobs {
 		if _, err := o.crew.Start(t.Context(), o.Session, "deep", "hang", o.Sources("hang")); err != nil {
 			t.Fatal(err)
