@@ -66,3 +66,22 @@ func BenchmarkRender(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkReduce decides a turn of 500 calls that is over its window, with a
+// summary before it and a count of the backend.
+func BenchmarkReduce(b *testing.B) {
+	in := delivery.Input{Profile: sees(), Messages: append(talk(100).Messages[:200:200], work(500, 2_000)...), Current: 200}
+	in.Facts.Summary = delivery.Summary{Messages: 100, Text: "they talked"}
+	_, _, ledger := settle(in)
+	in.Facts.Reported = delivery.Reported{Messages: len(in.Messages) - 1, Tokens: delivery.Decide(in).Tokens() * 9 / 10, Ledger: &ledger}
+	in.Budgets.Tokens = int(in.Facts.Reported.Tokens) - 1
+	plan := delivery.Decide(in)
+	if plan.Tokens() > plan.TokenLimit() || len(trimmed(plan)) == 0 {
+		b.Fatalf("%d tokens, limit %d", plan.Tokens(), plan.TokenLimit())
+	}
+	r := carryOut(plan, nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		delivery.Settle(delivery.Decide(in), r)
+	}
+}

@@ -1,10 +1,6 @@
 package delivery
 
-import (
-	"math/bits"
-
-	"tote/internal/content"
-)
+import "tote/internal/content"
 
 // This file counts the tokens of a request. What a backend has counted beats the
 // estimate for the messages that it counted; what gave way since then is taken
@@ -28,22 +24,17 @@ func (g *gauge) scale(message int, n int64) int64 {
 	case message >= g.upTo || g.reported >= g.estimated || n == 0:
 		return n
 	case n < 0:
-		return -g.part(-n, g.estimated-1)
+		return -((min(-n, g.estimated)*g.reported + g.estimated - 1) / g.estimated)
 	}
-	return g.part(n, 0)
+	return min(n, g.estimated) * g.reported / g.estimated
 }
 
-// part is n*reported/estimated, with add added to the product. n counts as at most
-// estimated, so nothing overflows.
-func (g *gauge) part(n, add int64) int64 {
-	hi, lo := bits.Mul64(uint64(min(n, g.estimated)), uint64(g.reported))
-	lo, carry := bits.Add64(lo, uint64(add), 0)
-	q, _ := bits.Div64(hi+carry, lo, uint64(g.estimated))
-	return int64(q)
-}
+// mostEstimated is an estimate in tokens beyond any window. The square of it is
+// still a number.
+const mostEstimated = 1 << 31
 
 // weigh takes up a backend's count. One of more messages than there are is of
-// another conversation.
+// another conversation, and one of a request beyond any window is of none.
 func (d *decider) weigh() {
 	r := d.in.Facts.Reported
 	if r.Ledger == nil {
@@ -69,7 +60,9 @@ func (d *decider) weigh() {
 			n += o.was
 		}
 	}
-	d.gauge = gauge{from: from, upTo: r.Messages, reported: r.Tokens, estimated: max(0, n)}
+	if n < mostEstimated {
+		d.gauge = gauge{from: from, upTo: r.Messages, reported: r.Tokens, estimated: n}
+	}
 }
 
 // was is what an order cost when its block was sent as l has it. Prose has no row

@@ -274,7 +274,7 @@ func (p Plan) WantsVision() bool { return p.wantsVision }
 func (p Plan) WantsSummary() bool { return p.wantsSummary }
 
 // decider goes on where the decision ended.
-func (p *Plan) decider() *decider { return &decider{in: &p.in, orders: p.orders, state: p.state} }
+func (p Plan) decider() *decider { return &decider{in: &p.in, orders: p.orders, state: p.state} }
 
 // Results is what carrying out a plan gave, by handle.
 type Results struct {

@@ -16,6 +16,8 @@ func TestLabels(t *testing.T) {
 	withFault := link()
 	withFault.Fault, withFault.Title, withFault.Description, withFault.MIME = content.FaultDenied, "T", "D", "text/html"
 	files := delivery.Facts{Files: true}
+	views := delivery.Facts{View: "view_image", DropHistory: true}
+	gone := delivery.Facts{Lookers: []string{"eagle"}, DropHistory: true}
 	looks := delivery.Facts{Lookers: []string{"eagle", "mcp]\nx"}}
 	tests := []struct {
 		name    string
@@ -28,6 +30,10 @@ func TestLabels(t *testing.T) {
 		{"shrunk animation", animation, known, files, "[image-1.png: shot.png, image/png, 800x600 scaled from 4000x3000, frame 1 of 12]|<image-1.png>"},
 		{"by path", picture(1), blind, files, "[image-1.png: shot.png, image/png, 800x600, 100000 bytes, not shown: you cannot see pictures. Its file: @/scratch/s/image-1.png]"},
 		{"stub with those who can look", picture(1), blind, looks, "[image-1.png: shot.png, image/png, 800x600, 100000 bytes, not shown: you cannot see pictures; to have it looked at, call look with image-1.png and a question (eagle, mcp__x see pictures)]"},
+		{"gave way, seen again by a tool", picture(1), known, views, "[image-1.png: shot.png, image/png, 800x600, 100000 bytes, not shown: it was left out to keep the request small enough; call view_image with image-1.png to see it again]"},
+		{"gave way, and the model sees", picture(1), known, gone, "[image-1.png: shot.png, image/png, 800x600, 100000 bytes, not shown: it was left out to keep the request small enough]"},
+		{"a model that is blind is told of no view", picture(1), blind, views, "[image-1.png: shot.png, image/png, 800x600, 100000 bytes, not shown: you cannot see pictures]"},
+		{"only pictures are looked at again", recording(1), known, views, "[audio-1.wav: memo.wav, audio/wav, 2.5 s, 200000 bytes, not shown: it was left out to keep the request small enough]"},
 		{"nobody can look at a damaged file", damaged, blind, looks, "[image-1.png: shot.png, image/png, 800x600, 100000 bytes, not shown: the file is damaged (detail of the fault)]"},
 		{"described", picture(1), blind, delivery.Facts{Describer: true, Lookers: []string{"eagle"}}, "[image-1.png: shot.png, image/png, 800x600, 100000 bytes, not shown: you cannot see pictures; to have it looked at, call look with image-1.png and a question (eagle sees pictures); described by eye:\na picture of image-1.png]"},
 		{"sound", recording(1), known, files, "[audio-1.wav: memo.wav, audio/wav, 2.5 s, 200000 bytes]|<audio-1.wav>"},
@@ -41,6 +47,9 @@ func TestLabels(t *testing.T) {
 	for _, tt := range tests {
 		in := prompt(sees(tt.profile), tt.block)
 		in.Facts = tt.facts
+		if tt.facts.DropHistory {
+			in.Current = 1
+		}
 		p, _, _ := settle(in)
 		got := strings.ReplaceAll(strings.Join(texts(p), "|"), "user: ", "")
 		if got != tt.want {

@@ -131,11 +131,7 @@ func (r Reason) unseen() bool {
 
 // passed reports whether the model could see the block before it gave way.
 func (r Reason) passed() bool {
-	switch r {
-	case ReasonSummarised, ReasonHistoryBudget, ReasonCountLimit, ReasonRequestSize, ReasonContextSize:
-		return true
-	}
-	return false
+	return r == ReasonSummarised || r == ReasonHistoryBudget || r == ReasonCountLimit || r == ReasonRequestSize || r == ReasonContextSize
 }
 
 // Reasons lists all of them.

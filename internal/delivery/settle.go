@@ -249,10 +249,10 @@ func (s *settler) block(out []content.Part, b content.Block, call string) []cont
 	s.next++
 	if t, ok := b.(content.Text); ok && ordered.whole() { // nothing about prose can fail
 		s.account(ordered, b)
-		switch ordered.Reason {
-		case ReasonBlank:
+		if ordered.Reason == ReasonBlank {
 			return out
-		case ReasonTrimmed:
+		}
+		if ordered.Reason == ReasonTrimmed {
 			t.Body = trim(t.Body)
 		}
 		return append(out, content.Text{Body: t.Body})

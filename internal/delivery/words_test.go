@@ -87,12 +87,16 @@ func TestNamesOfSets(t *testing.T) {
 	for a := delivery.Unknown; a <= delivery.No; a++ {
 		add("answer " + a.String())
 	}
+	for k := delivery.PartBlock; k <= delivery.PartCall; k++ {
+		add("part " + k.String())
+	}
 	for s := delivery.SeverityInfo; s <= delivery.SeverityError; s++ {
 		add("severity " + s.String())
 	}
 	for _, s := range []string{
 		delivery.FailureKind(99).String(), delivery.Action(99).String(), delivery.Route(0).String(), delivery.Route(99).String(),
 		delivery.Evidence(99).String(), delivery.Answer(99).String(), delivery.Severity(99).String(),
+		delivery.PartKind(0).String(),
 	} {
 		if !strings.HasSuffix(s, "?") {
 			t.Errorf("a value outside the set is called %q", s)
@@ -156,6 +160,22 @@ func TestNoticeOfOne(t *testing.T) {
 	r.Name = ""
 	want = delivery.Notice{Severity: delivery.SeverityInfo, Title: "a: goes to the model as a smaller copy", Detail: "cut to what this backend takes"}
 	if diff := cmp.Diff(want, r.Notice()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNoticesOfTrimmedOutput(t *testing.T) {
+	var rs []delivery.Receipt
+	for _, h := range []content.Handle{"text-1", "text-2", "text-3", "text-4"} {
+		rs = append(rs, delivery.Receipt{Handle: h, Kind: content.KindText, Disposition: delivery.Inline, Reason: delivery.ReasonTrimmed, Partial: true})
+	}
+	const detail = "old tool output gave way; its beginning and its end were sent"
+	want := []delivery.Notice{{Severity: delivery.SeverityWarning, Title: "4 texts (text-1, text-2, text-3, …): goes to the model without its middle", Detail: detail}}
+	if diff := cmp.Diff(want, delivery.Notices(rs)); diff != "" {
+		t.Error(diff)
+	}
+	want[0].Title = "text-1: goes to the model without its middle"
+	if diff := cmp.Diff(want, delivery.Notices(rs[:1])); diff != "" {
 		t.Error(diff)
 	}
 }
