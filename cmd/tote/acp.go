@@ -13,7 +13,9 @@ import (
 	"tote/internal/config"
 	"tote/internal/front/acp"
 	"tote/internal/front/headless"
+	"tote/internal/front/slash"
 	"tote/internal/history"
+	"tote/internal/mcp"
 )
 
 const acpHelp = `Serves an editor that speaks the Agent Client Protocol on standard input and
@@ -103,6 +105,8 @@ func (h host) Workspace(ctx context.Context, cwd string) (acp.Workspace, error) 
 		Agent: w.Agent(), Default: name, Notices: append(notices, w.Notices()...),
 		Settings: acp.Settings{Echo: string(l.Config.ACP.Echo), UnknownBlocks: string(l.Config.ACP.UnknownBlocks)},
 		Choices:  func(ctx context.Context) ([]acp.Choice, error) { return choices(ctx, w) },
+		Give:     func(session string, servers []acp.GivenServer) { w.GiveServers(session, given(servers)) },
+		World:    func(s *agent.Session) *slash.World { return world(w, s) },
 	}
 	if len(l.Withheld) > 0 && l.Fingerprint != "" && !l.Trusted {
 		out.Untrusted = &acp.Untrusted{
@@ -110,6 +114,22 @@ func (h host) Workspace(ctx context.Context, cwd string) (acp.Workspace, error) 
 		}
 	}
 	return out, nil
+}
+
+// given are the MCP servers that an editor wants, as the app knows them.
+func given(servers []acp.GivenServer) []mcp.Server {
+	out := make([]mcp.Server, 0, len(servers))
+	for _, s := range servers {
+		x := mcp.Server{Name: s.Name, Type: mcp.Transport(s.Type), Command: s.Command, Args: s.Args, URL: s.URL, Env: map[string]string{}, Headers: map[string]string{}}
+		for _, v := range s.Env {
+			x.Env[v.Name] = v.Value
+		}
+		for _, v := range s.Headers {
+			x.Headers[v.Name] = v.Value
+		}
+		out = append(out, x)
+	}
+	return out
 }
 
 func choices(ctx context.Context, w *app.Workspace) ([]acp.Choice, error) {

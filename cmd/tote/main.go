@@ -11,12 +11,18 @@ import (
 	"time"
 
 	"tote/internal/front/headless"
+	"tote/internal/tool/shell"
 )
 
 // version is set by the linker for releases.
 var version = "0.1.0-dev"
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == shell.SandboxArg {
+		os.Exit(shell.SandboxMain(os.Args[2:]))
+	}
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 // environment is what a command may touch of the process.
 type environment struct {
@@ -90,6 +96,9 @@ func commands() []command {
 		{"sessions", "list sessions", cmdSessions},
 		{"receipts", "say what was sent in a session", cmdReceipts},
 		{"store", "look after the stored attachments", cmdStore},
+		{"forget", "remove the bytes of an attachment for good", cmdForget},
+		{"mcp", "say how the MCP servers are, log in to one", cmdMCP},
+		{"permissions", "list what was allowed for good, take it back", cmdPermissions},
 		{"trust", "trust, list or distrust project folders", cmdTrust},
 		{"auth", "keep keys, or log in to Copilot", cmdAuth},
 		{"config", "show the configuration and where it comes from", cmdConfig},

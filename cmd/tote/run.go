@@ -122,7 +122,7 @@ func (f *runFlags) turn(ctx context.Context, a *app.App, cwd string) (int, error
 	if f.e.inTerminal && !f.usedStdin {
 		streams.Terminal = f.e.stdin
 	}
-	return headless.Run(ctx, headless.Turn{Session: s, Sources: f.sources, Strict: f.strict, Notices: ws.Notices()}, streams), nil
+	return headless.Run(ctx, headless.Turn{Session: s, Sources: f.sources, Strict: f.strict, Notices: ws.Notices(), World: world(ws, s)}, streams), nil
 }
 
 func closeApp(a *app.App, e environment) {

@@ -4,14 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"tote/internal/auth"
 	"tote/internal/config"
 	"tote/internal/history"
+	"tote/internal/mcp"
 	"tote/internal/provider/cli"
 	"tote/internal/store"
 )
@@ -46,6 +51,10 @@ type App struct {
 	// keys and copilot are made when they are needed.
 	keys    *auth.Keys
 	copilot *auth.Copilot
+	mcp     *mcp.Manager
+	// owner is the lock by which others see that this process runs.
+	ownerID string
+	owner   *flock.Flock
 }
 
 // Open finds the home. It touches no file.
@@ -72,13 +81,32 @@ func (a *App) Dirs() config.Dirs { return a.dirs }
 // Trust returns the record of trusted folders.
 func (a *App) Trust() config.Trust { return a.trust }
 
-// Close closes what was opened.
+// closeTimeout bounds the end of jobs when the program ends.
+const closeTimeout = 10 * time.Second
+
+// Close stops what runs in the background and closes what was opened.
 func (a *App) Close() error {
 	a.mu.Lock()
-	defer a.mu.Unlock()
+	spaces, servers := slices.Collect(maps.Values(a.workspaces)), a.mcp
+	a.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
 	var first error
+	for _, w := range spaces {
+		if err := w.close(ctx); first == nil {
+			first = err
+		}
+	}
+	if servers != nil {
+		servers.Close()
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.disown()
 	if a.db != nil {
-		first = a.db.Close()
+		if err := a.db.Close(); first == nil {
+			first = err
+		}
 	}
 	if a.store != nil {
 		if err := a.store.Close(); first == nil {
@@ -108,10 +136,27 @@ func (a *App) open(ctx context.Context) (*store.Store, *history.DB, error) {
 		_ = st.Close() // the history's error is the one to show
 		return nil, nil, err
 	}
+	if err := a.own(); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("lock the home of tote: %w", err), db.Close(), st.Close())
+	}
 	a.store, a.db = st, db
-	// What cannot be removed now is tried again at the next start.
+	// What cannot be removed or recorded now is tried again at the next start.
 	_, _ = cli.Sweep(a.dirs.Scratch)
+	a.endOrphans(ctx, db)
 	return st, db, nil
+}
+
+// endOrphans notes that the jobs of processes which are gone have ended.
+func (a *App) endOrphans(ctx context.Context, db *history.DB) {
+	owners, err := db.JobOwners(ctx)
+	if err != nil {
+		return
+	}
+	for _, o := range owners {
+		if o != a.ownerID && !a.alive(o) {
+			_, _ = db.InterruptJobs(ctx, o) // the next start tries again
+		}
+	}
 }
 
 // Store returns the store of attachments.

@@ -20,7 +20,7 @@ type records struct {
 func fromStored(s agent.Stored) history.Session {
 	return history.Session{
 		ID: s.ID, Title: s.Title, Cwd: s.Cwd, Agent: s.Agent, Dirs: s.Dirs, Generation: s.Generation,
-		Created: s.Created, Updated: s.Updated, Turns: s.Turns, Pictures: s.Pictures,
+		Created: s.Created, Updated: s.Updated, Turns: s.Turns, Pictures: s.Pictures, Parent: s.Parent, Kind: s.Kind,
 	}
 }
 
@@ -28,12 +28,15 @@ func fromStored(s agent.Stored) history.Session {
 func ToStored(s history.Session) agent.Stored {
 	return agent.Stored{
 		ID: s.ID, Title: s.Title, Cwd: s.Cwd, Agent: s.Agent, Dirs: s.Dirs, Generation: s.Generation,
-		Created: s.Created, Updated: s.Updated, Turns: s.Turns, Pictures: s.Pictures,
+		Created: s.Created, Updated: s.Updated, Turns: s.Turns, Pictures: s.Pictures, Parent: s.Parent, Kind: s.Kind,
 	}
 }
 
 // CreateSession implements agent.SessionRecorder.
 func (r records) CreateSession(ctx context.Context, s agent.Stored) error {
+	if s.Kind != "" {
+		return r.db.CreateChild(ctx, fromStored(s), s.Parent)
+	}
 	return r.db.CreateSession(ctx, fromStored(s))
 }
 

@@ -2,8 +2,8 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,14 +11,23 @@ import (
 	"sync"
 
 	"tote/internal/agent"
+	"tote/internal/checkpoint"
 	"tote/internal/config"
+	"tote/internal/delegate"
 	"tote/internal/delivery"
 	"tote/internal/history"
+	"tote/internal/hook"
 	"tote/internal/ingest"
+	"tote/internal/mcp"
 	"tote/internal/permission"
+	"tote/internal/project"
 	"tote/internal/provider"
 	"tote/internal/store"
 	"tote/internal/tool"
+	toolsDelegate "tote/internal/tool/delegate"
+	"tote/internal/tool/search"
+	"tote/internal/tool/shell"
+	"tote/internal/tool/web"
 )
 
 // Workspace is a working folder with its configuration and its agents.
@@ -28,8 +37,16 @@ type Workspace struct {
 	db  *history.DB
 
 	agent *agent.Agent
+	crew  *delegate.Crew
+	guide guide
+	shell *shell.Shells
 
-	mu     sync.Mutex
+	mu    sync.Mutex
+	hooks hook.Runner
+	// given are the MCP servers that editors gave with sessions.
+	given map[string][]mcp.Server
+	// live are the fronts of the turns that run, by session.
+	live   map[string]agent.Front
 	loaded config.Loaded
 	rules  permission.Rules
 	// broken is the stamp of files that could not be read; they are not
@@ -70,22 +87,90 @@ func (a *App) Workspace(ctx context.Context, cwd string) (*Workspace, error) {
 
 // wire joins what the agent needs.
 func (a *App) wire(w *Workspace, st *store.Store, db *history.DB) (*agent.Agent, error) {
-	tools, err := tool.NewRegistry(tool.Read{}, tool.List{})
-	if err != nil {
-		return nil, err
-	}
 	cfg := w.Loaded().Config
 	home, _ := os.UserHomeDir() // without one, "~" in a path is refused by name
 	in := ingest.New(st, ingest.Options{Limit: int64(cfg.Limits.AttachmentBytes), Home: home, StripMetadata: cfg.Privacy.StripMetadata})
 	rec := records{db: db, now: a.o.Now}
-	return agent.New(agent.Options{
+	w.guide = guide{w: w, reader: project.New(a.o.Now)}
+	tools, err := w.tools()
+	if err != nil {
+		return nil, err
+	}
+	w.crew = delegate.New(delegate.Options{
+		Directory: w, Models: w, Records: jobs{db}, NewID: a.NewID, Now: a.o.Now, Owner: a.ownerID, Alive: a.alive,
+		Limits: func() delegate.Limits {
+			l := w.Loaded().Config.Limits
+			return delegate.Limits{Depth: l.TaskDepth, Jobs: l.Jobs}
+		},
+	})
+	made := agent.New(agent.Options{
 		Inlet: inlet{in: in, store: st}, Store: st, Cutter: &cutter{store: st, db: db}, Stager: &scratch{dir: a.dirs.Scratch, store: st},
 		Sessions: rec, Turns: rec, Lanes: rec, Endpoints: rec, Models: w, Prober: prober{}, Describer: w, Tools: tools,
+		Toolbox: toolbox{w}, Permits: permits{db}, Checkpoints: checkpoints{checkpoint.New(st, checkpointRows{db}, checkpoint.Options{})}, Descriptions: rec, Reductions: rec,
+		Guide: w.guide, Hooks: hooks{w}, Directory: w, Hosts: hosts{w}, Prices: prices{w},
 		Lock:      a.LockSession,
 		Forbidden: []string{a.dirs.Config, a.dirs.Data, a.dirs.Cache, a.dirs.Scratch}, Policy: w.policy,
 		Now: a.o.Now, NewID: func() string { return newID(a.o.Now()) }, Rand: randomNumber,
-	}), nil
+	})
+	w.crew.Bind(made)
+	return made, nil
 }
+
+// tools are the built-in tools, as far as they are not switched off.
+func (w *Workspace) tools() (*tool.Registry, error) {
+	cfg := w.Loaded().Config.Tools
+	w.shell = shell.New(shell.Options{
+		Shell: cfg.Bash.Shell, Sandbox: shell.Sandbox(cfg.Bash.Sandbox), Drop: w.keyNames(), Now: w.app.o.Now,
+	})
+	all := []tool.Tool{
+		tool.Read{}, tool.List{}, tool.Write{}, tool.Edit{}, tool.Todo{}, tool.ViewImage{}, search.Glob{}, search.NewGrep(search.Options{}),
+		skill{w.guide},
+	}
+	all = append(all, w.shell.Tools()...)
+	all = append(all, toolsDelegate.All()...)
+	if cfg.Fetch.Enabled {
+		all = append(all, web.NewFetch(web.Options{UserAgent: "tote/" + w.app.o.Version}))
+	}
+	return tool.NewRegistry(slices.DeleteFunc(all, func(t tool.Tool) bool { return slices.Contains(cfg.Disabled, t.Spec().Name) })...)
+}
+
+// keyNames are the variables that hold keys of backends, which commands have no use
+// for.
+func (w *Workspace) keyNames() []string {
+	cfg := w.Loaded().Config
+	var out []string
+	for _, p := range cfg.Providers {
+		if n := p.KeyName(); n != "" {
+			out = append(out, n)
+		}
+	}
+	for _, o := range config.Offers(w.app.env()) {
+		if o.Env != "" {
+			out = append(out, o.Env)
+		}
+	}
+	return out
+}
+
+// hosts make delegated work possible, and know which turns run.
+type hosts struct{ w *Workspace }
+
+// Host implements agent.Hosts.
+func (h hosts) Host(s *agent.Session, t agent.TurnInfo) tool.Host {
+	h.w.mu.Lock()
+	if h.w.live == nil {
+		h.w.live = map[string]agent.Front{}
+	}
+	h.w.live[s.ID()] = t.Front
+	h.w.mu.Unlock()
+	if host := h.w.crew.Host(s, t); host != nil {
+		return host
+	}
+	return nil
+}
+
+// Crew gives work to other agents.
+func (w *Workspace) Crew() *delegate.Crew { return w.crew }
 
 // Agent returns the workspace's agent.
 func (w *Workspace) Agent() *agent.Agent { return w.agent }
@@ -128,9 +213,13 @@ func (w *Workspace) load() (config.Loaded, error) {
 	if err != nil {
 		return l, &ConfigError{err}
 	}
+	list, err := parseHooks(cfg.Hooks)
+	if err != nil {
+		return l, &ConfigError{err}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.loaded, w.rules, w.paths = l, rules, map[pathKey]provider.Provider{}
+	w.loaded, w.rules, w.paths, w.hooks = l, rules, map[pathKey]provider.Provider{}, hook.Runner{Hooks: list}
 	return l, nil
 }
 
@@ -170,38 +259,11 @@ func (w *Workspace) Reload(context.Context) ([]delivery.Notice, error) {
 func (w *Workspace) Notices() []delivery.Notice {
 	l := w.Loaded()
 	out := withheldNotice(l)
-	if names := slices.Sorted(maps.Keys(l.Config.MCPServers)); len(names) > 0 {
-		out = append(out, delivery.Notice{
-			Severity: delivery.SeverityWarning, Title: "MCP servers are not started by this version: " + strings.Join(names, ", "),
-		})
-	}
-	if idle := idleMembers(l.Config.Agents); len(idle) > 0 {
-		out = append(out, delivery.Notice{
-			Severity: delivery.SeverityWarning, Title: "settings without effect in this version: " + strings.Join(idle, ", "),
-		})
-	}
 	if n := len(l.Config.Agents); n > 2 && l.Config.DefaultAgent == offlineAgent {
 		out = append(out, delivery.Notice{
 			Severity: delivery.SeverityInfo, Title: "the offline stand-in answers: none of the configured agents is the default",
 			Detail: "set default_agent, or choose with --agent",
 		})
-	}
-	return out
-}
-
-// idleMembers names the members of agents that nothing reads yet.
-func idleMembers(agents map[string]config.Agent) []string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(agents)) {
-		a := agents[name]
-		for _, m := range []struct {
-			name string
-			set  bool
-		}{{"fallbacks", len(a.Fallbacks) > 0}, {"describer", a.Describer != ""}, {"escalate_to", a.EscalateTo != ""}} {
-			if m.set {
-				out = append(out, "agents."+name+"."+m.name)
-			}
-		}
 	}
 	return out
 }
@@ -233,7 +295,7 @@ func (w *Workspace) policy() agent.Policy {
 	defer w.mu.Unlock()
 	c := w.loaded.Config
 	p := agent.Policy{
-		Rules: w.rules, MaxSteps: c.Limits.MaxSteps, MaxSends: c.Limits.MaxSends,
+		Rules: w.rules, MaxSteps: c.Limits.MaxSteps, MaxSends: c.Limits.MaxSends, ToolOutput: int(c.Limits.ToolOutputBytes),
 		Budgets: delivery.Budgets{
 			Picture: int64(c.Limits.PictureBytes), History: int64(c.Limits.HistoryBytes),
 			Request: int64(c.Limits.RequestBytes), Text: int64(c.Limits.InlineTextBytes),
@@ -269,4 +331,10 @@ func parseRules(p config.Permissions) (permission.Rules, error) {
 		}
 	}
 	return r, nil
+}
+
+// close stops what the workspace has in the background.
+func (w *Workspace) close(ctx context.Context) error {
+	err := w.crew.Close(ctx)
+	return errors.Join(err, w.shell.Close())
 }

@@ -1,0 +1,114 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tote/internal/agent"
+	"tote/internal/config"
+	"tote/internal/content"
+	"tote/internal/delivery"
+	"tote/internal/hook"
+	"tote/internal/project"
+)
+
+// guide is what the project and the user say to agents.
+type guide struct {
+	w      *Workspace
+	reader *project.Reader
+}
+
+// options say what is read for a session that works in cwd.
+func (g guide) options(cwd string, dirs []string) project.Options {
+	l := g.w.Loaded()
+	o := project.Options{
+		Root: l.Project.Root, Cwd: cwd, Dirs: dirs, UserDir: g.w.app.dirs.Config, Extra: l.Config.Instructions,
+		Folder: l.Project.Folder, Files: l.Project.Files, Trusted: l.Trusted,
+	}
+	if cwd != g.w.cwd {
+		o.Root = "" // a session that was moved: what the configuration found is of another folder
+	}
+	return o
+}
+
+// Instructions implements agent.Guide.
+func (g guide) Instructions(_ context.Context, cwd string, dirs []string) (string, []delivery.Notice) {
+	text, notes := g.reader.Instructions(g.options(cwd, dirs))
+	return text, noteNotices(notes)
+}
+
+// Beside implements agent.Guide.
+func (g guide) Beside(_ context.Context, cwd, path string) []agent.Rules {
+	// What could not be read beside a file is told where it is read itself.
+	rules, _ := g.reader.Beside(g.options(cwd, nil), path)
+	out := make([]agent.Rules, 0, len(rules))
+	for _, r := range rules {
+		out = append(out, agent.Rules(r))
+	}
+	return out
+}
+
+func noteNotices(notes []project.Note) []delivery.Notice {
+	var out []delivery.Notice
+	for _, n := range notes {
+		out = append(out, delivery.Notice{Severity: delivery.SeverityWarning, Title: n.String()})
+	}
+	return out
+}
+
+// expand is a command of the project or the user, as the sources of a prompt. What
+// stands in a project's file was chosen by the project.
+func (g guide) expand(cwd, name, args string) (sources []content.Source, known bool, err error) {
+	e, err := g.reader.Expand(g.options(cwd, nil), name, args)
+	if errors.Is(err, project.ErrUnknown) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, true, err
+	}
+	s := content.Source{Payload: content.Prose{Text: e.Prompt}, Inlet: content.InletPrompt, Chooser: content.ChosenByUser, As: content.KindText}
+	if e.Command.Project {
+		s.Chooser = content.ChosenByTool // its mentions must lie under the roots
+	}
+	return []content.Source{s}, true, nil
+}
+
+// hooks run the user's commands.
+type hooks struct{ w *Workspace }
+
+// Run implements agent.Hooks.
+func (h hooks) Run(ctx context.Context, e agent.HookEvent) (agent.HookResult, []delivery.Notice) {
+	h.w.mu.Lock()
+	runner := h.w.hooks
+	h.w.mu.Unlock()
+	if len(runner.Hooks) == 0 {
+		return agent.HookResult{}, nil
+	}
+	r, problems := runner.Run(ctx, hook.Event(e))
+	var notices []delivery.Notice
+	for _, p := range problems {
+		notices = append(notices, delivery.Notice{Severity: delivery.SeverityWarning, Title: p.String()})
+	}
+	return agent.HookResult{
+		Deny: r.Decision == hook.Deny, Ask: r.Decision == hook.Ask, Allow: r.Decision == hook.Allow, Reason: r.Reason, Context: r.Context,
+	}, notices
+}
+
+// parseHooks makes the hooks of a configuration.
+func parseHooks(c config.Hooks) ([]hook.Hook, error) {
+	var out []hook.Hook
+	for _, list := range []struct {
+		event string
+		hooks []config.Hook
+	}{{hook.Prompt, c.Prompt}, {hook.PreTool, c.PreTool}, {hook.PostTool, c.PostTool}, {hook.Stop, c.Stop}} {
+		for _, x := range list.hooks {
+			match, err := hook.ParseMatch(x.Match)
+			if err != nil {
+				return nil, fmt.Errorf("hooks.%s: %w", list.event, err)
+			}
+			out = append(out, hook.Hook{Event: list.event, Match: match, Command: x.Command, Timeout: durationOf(x.Timeout), Required: x.Required})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,65 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/gofrs/flock"
+)
+
+// This file tells which processes still run: each holds the lock of a file of its
+// own, which the system gives back when the process ends, however it ends.
+
+var ownerForm = regexp.MustCompile(`^[A-Za-z0-9-]{8,64}$`)
+
+func (a *App) ownerFile(owner string) string {
+	return filepath.Join(a.dirs.Data, "locks", "process-"+owner+".lock")
+}
+
+// own takes the lock of this process. The caller holds a.mu.
+func (a *App) own() error {
+	if a.owner != nil {
+		return nil
+	}
+	id := newID(a.o.Now())
+	if err := os.MkdirAll(filepath.Dir(a.ownerFile(id)), 0o700); err != nil {
+		return err
+	}
+	l := flock.New(a.ownerFile(id), flock.SetPermissions(0o600))
+	if err := l.Lock(); err != nil {
+		return err
+	}
+	a.ownerID, a.owner = id, l
+	return nil
+}
+
+// disown gives the lock back and removes its file. The caller holds a.mu.
+func (a *App) disown() {
+	if a.owner == nil {
+		return
+	}
+	path := a.owner.Path()
+	_ = a.owner.Close() // the process that it names is about to end
+	_ = os.Remove(path) // a file without a holder counts as dead
+	a.owner = nil
+}
+
+// alive reports whether the process of that name still runs.
+func (a *App) alive(owner string) bool {
+	if !ownerForm.MatchString(owner) {
+		return false
+	}
+	if _, err := os.Stat(a.ownerFile(owner)); err != nil {
+		return false
+	}
+	l := flock.New(a.ownerFile(owner), flock.SetPermissions(0o600))
+	got, err := l.TryLock()
+	if err != nil || !got {
+		return true
+	}
+	path := l.Path()
+	_ = l.Close()
+	_ = os.Remove(path) // nobody holds it, and nobody will again
+	return false
+}
