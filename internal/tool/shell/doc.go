@@ -1,0 +1,43 @@
+// Package shell holds the tools that run commands: bash, bash_output and
+// bash_kill.
+//
+// A session has one shell in the sense that its folder, its exported variables and
+// (in bash) its functions last from call to call. Every call is a process of its
+// own, which is given what the last one left and leaves it behind again when it
+// ends. So a call that exits, hangs or is killed breaks nothing; at worst the state
+// is as it was before, and the model is told so. More than 256 KB of variables are
+// not carried. Shell options, traps, aliases and variables that are not exported
+// are gone with their call. The state lies in a private folder outside the roots,
+// and in memory between calls, since it is run by the next one.
+//
+// What a command starts is in one process group and one session without a
+// terminal, with input from nowhere. Time limit and cancellation ask the group to
+// end (SIGTERM) and end it after a grace (SIGKILL). What a call leaves running
+// neither holds it up nor is lost sight of: it is named, and becomes a background
+// command. Background commands end with their session, and with this program
+// however that ends: a guard in their group sees to it. Who starts a session of its
+// own (setsid) gets away. On Windows a job object does all this, and ends at once.
+//
+// Output is cleaned of what it says to terminals, and shown in bounded size; all of
+// it, up to 64 MB, is in a file of the session's scratch folder. Binary output is
+// never shown.
+//
+// Commands get the user's environment without the names in Options.Drop and without
+// TOTE_*, and with TERM=dumb, GIT_TERMINAL_PROMPT=0, cat for a pager and true for an
+// editor. CI is left as it is. Names that no shell can set are left out.
+//
+// For permission a line is taken apart with the syntax of bash: see split. What
+// cannot be told from its text is said to be opaque. This is a help for rules and no
+// wall. The sandbox is one, on Linux: Landlock, through this program itself, which
+// locks itself in and then becomes the shell (SandboxMain). In it a command writes
+// in the roots, in the scratch folder and in Options.Writable only, and reads
+// neither what tools never enter nor the usual places of keys in the user's home,
+// unless such a place holds a root. Names of files can still be listed, a hidden
+// folder inside of a writable one stays open, and without Options.Offline so does
+// the network.
+//
+// On Windows the bash of Git is used, else PowerShell, of which the folder alone is
+// carried, and whose lines no rule with a pattern allows.
+//
+// It imports content, permission and tool only.
+package shell

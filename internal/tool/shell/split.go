@@ -1,0 +1,370 @@
+package shell
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"tote/internal/tool"
+)
+
+const (
+	// maxNested is how deep programs in arguments are followed.
+	maxNested = 6
+	// maxParts bounds the commands and the paths that are listed.
+	maxParts = 500
+)
+
+// parts is a line of commands taken apart, for rules.
+type parts struct {
+	// commands are the simple commands, as permission.Request wants them.
+	commands []string
+	// opaque: more runs than commands tell.
+	opaque bool
+	// paths are the files that words name, absolute with forward slashes.
+	paths []string
+}
+
+// splitter takes a line apart.
+type splitter struct {
+	env  tool.Env
+	home string
+	// dirs are the folders that relative names may belong to: where the line
+	// begins, and those that it enters.
+	dirs []string
+	parts
+	entered int // commands that only enter a folder inside the roots
+}
+
+// split takes a line apart. ok is false where the line cannot be read or has too
+// many parts.
+func split(line, cwd, home string, env tool.Env) (p parts, ok bool) {
+	s := &splitter{env: env, home: home, dirs: []string{cwd}}
+	if !s.line(line, 0) || len(s.commands) > maxParts || len(s.paths) > maxParts {
+		return parts{opaque: true}, false
+	}
+	if len(s.commands) == 0 && s.entered > 0 {
+		s.commands = append(s.commands, line)
+	}
+	slices.Sort(s.paths)
+	s.paths = slices.Compact(s.paths)
+	return s.parts, true
+}
+
+// line takes a program apart, nested inside others.
+func (s *splitter) line(src string, depth int) bool {
+	if depth > maxNested {
+		return false
+	}
+	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
+	if err != nil {
+		return false
+	}
+	ok := true
+	syntax.Walk(f, func(n syntax.Node) bool {
+		ok = s.node(n, src, depth) && ok
+		return ok
+	})
+	return ok
+}
+
+// node looks at one node of the syntax.
+func (s *splitter) node(n syntax.Node, src string, depth int) bool {
+	switch n := n.(type) {
+	case *syntax.CallExpr:
+		return s.call(n, src, depth)
+	case *syntax.DeclClause:
+		s.commands = append(s.commands, src[n.Pos().Offset():n.End().Offset()])
+	case *syntax.Redirect:
+		s.redirect(n, src)
+	case *syntax.ParamExp:
+		// What a variable holds is run by ${x@P}, and is arithmetic in an index.
+		odd := n.Exp != nil && n.Exp.Op == syntax.OtherParamOps
+		s.opaque = s.opaque || odd || n.Index != nil || n.Slice != nil || n.NestedParam != nil
+	case *syntax.BinaryTest:
+		numbers := []syntax.BinTestOperator{syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr}
+		s.opaque = s.opaque || slices.Contains(numbers, n.Op) // its sides are arithmetic
+	case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop,
+		*syntax.FuncDecl, *syntax.CoprocClause, *syntax.TestDecl, *syntax.ExtGlob:
+		s.opaque = true
+	}
+	return len(s.commands) <= maxParts && len(s.paths) <= maxParts
+}
+
+// redirect lists a redirection into a file as a command of its own.
+func (s *splitter) redirect(r *syntax.Redirect, src string) {
+	if r.Word == nil || r.Hdoc != nil || r.Op == syntax.WordHdoc || r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc {
+		s.opaque = true
+		return
+	}
+	w := readWord(r.Word, src)
+	if (r.Op == syntax.DplIn || r.Op == syntax.DplOut) && w.fixed && strings.Trim(w.value, "0123456789-") == "" {
+		return // a descriptor
+	}
+	s.file(w)
+	if r.Op == syntax.RdrIn {
+		return
+	}
+	if !w.fixed || !slices.Contains([]string{"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"}, w.value) {
+		s.commands = append(s.commands, "> "+w.text)
+	}
+}
+
+// call lists a simple command.
+func (s *splitter) call(c *syntax.CallExpr, src string, depth int) bool {
+	var sb strings.Builder
+	for _, a := range c.Assigns {
+		if a.Index != nil || a.Array != nil {
+			s.opaque = true
+		}
+		if sb.Len() > 0 {
+			sb.WriteByte(' ')
+		}
+		sb.WriteString(assignment(a, src))
+	}
+	words := make([]word, len(c.Args))
+	for i, a := range c.Args {
+		words[i] = readWord(a, src)
+	}
+	if len(words) == 0 {
+		s.commands = append(s.commands, sb.String())
+		return true
+	}
+	if s.enters(words) && len(c.Assigns) == 0 {
+		s.entered++
+		return true
+	}
+	if sb.Len() > 0 {
+		sb.WriteByte(' ')
+	}
+	s.commands = append(s.commands, sb.String()+join(words))
+	return s.simple(words, depth)
+}
+
+func assignment(a *syntax.Assign, src string) string {
+	if a.Array != nil || a.Index != nil || a.Name == nil {
+		return src[a.Pos().Offset():a.End().Offset()]
+	}
+	op := "="
+	if a.Append {
+		op = "+="
+	}
+	if a.Value == nil {
+		return a.Name.Value + op
+	}
+	return a.Name.Value + op + readWord(a.Value, src).text
+}
+
+// enters reports whether the command only enters a folder inside the roots: such
+// a command needs no rule beside others.
+func (s *splitter) enters(w []word) bool {
+	if len(w) != 2 || w[0].value != "cd" || !w[0].fixed || !w[1].fixed || w[1].glob || w[1].value == "" || strings.HasPrefix(w[1].value, "-") {
+		return false
+	}
+	inside := true
+	for _, d := range slices.Clone(s.dirs) {
+		dir := s.abs(d, w[1].value)
+		s.paths = append(s.paths, filepath.ToSlash(dir))
+		if !slices.Contains(s.dirs, dir) && len(s.dirs) < 16 {
+			s.dirs = append(s.dirs, dir)
+		}
+		inside = inside && tool.Locate(dir, s.env).Root != "" && !tool.IsForbidden(dir, s.env)
+	}
+	return inside
+}
+
+// simple looks into a command whose words are known: at the files that it names
+// and at the commands that it runs in turn.
+func (s *splitter) simple(w []word, depth int) bool {
+	if !w[0].fixed || w[0].glob {
+		s.opaque = true
+		return true
+	}
+	name := path.Base(strings.ReplaceAll(w[0].value, `\`, "/"))
+	s.files(name, w[1:])
+	switch {
+	case slices.Contains(hidden, name):
+		s.opaque = true
+	case name == "eval" || name == "exec":
+		s.opaque = true
+		if name == "exec" {
+			return s.inner(w[1:], depth)
+		}
+		return s.program(w[1:], depth)
+	case slices.Contains(shells, name):
+		for i, a := range w[1:] {
+			if !strings.HasPrefix(a.value, "-") && !strings.HasPrefix(a.value, "+") {
+				return true // a file
+			}
+			if !strings.HasPrefix(a.value, "--") && strings.Contains(a.value, "c") {
+				return s.program(w[1+i+1:][:min(1, len(w)-i-2)], depth)
+			}
+		}
+	case name == "find":
+		return s.found(w[1:], depth)
+	default:
+		if r, ok := runners[name]; ok {
+			return s.inner(r.skip(w[1:]), depth)
+		}
+	}
+	return true
+}
+
+// program takes apart what arguments hold as a program.
+func (s *splitter) program(w []word, depth int) bool {
+	var src []string
+	for _, a := range w {
+		if !a.fixed || a.glob {
+			s.opaque = true
+			return true
+		}
+		src = append(src, a.value)
+	}
+	return s.line(strings.Join(src, " "), depth+1)
+}
+
+// inner lists the command that stands in the arguments of another.
+func (s *splitter) inner(w []word, depth int) bool {
+	if len(w) == 0 {
+		return true
+	}
+	if depth >= maxNested {
+		return false
+	}
+	s.commands = append(s.commands, join(w))
+	return s.simple(w, depth+1)
+}
+
+// found lists what find runs.
+func (s *splitter) found(w []word, depth int) bool {
+	for i := 0; i < len(w); i++ {
+		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, w[i].value) {
+			continue
+		}
+		end := i + 1
+		for end < len(w) && w[end].value != ";" && w[end].value != "+" {
+			end++
+		}
+		if !s.inner(w[i+1:end], depth) {
+			return false
+		}
+		i = end
+	}
+	return true
+}
+
+// hidden are commands that change what later words mean, or run what cannot be
+// read here.
+var hidden = []string{"source", ".", "alias", "trap", "enable", "bind", "complete", "mapfile", "readarray", "parallel", "watch", "fc"}
+
+var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "ash"}
+
+// runner is a program that runs the command in its arguments.
+type runner struct {
+	// values are the flags that take a value, take is how many arguments come
+	// before the command.
+	values string
+	take   int
+}
+
+var runners = map[string]runner{
+	"sudo": {values: "ughpCrtTUDR"}, "doas": {values: "uC"}, "env": {values: "uC"}, "nice": {values: "n"}, "timeout": {values: "sk", take: 1},
+	"nohup": {}, "setsid": {}, "stdbuf": {values: "ioe"}, "xargs": {values: "adEILnPs"}, "time": {values: "fo"}, "command": {}, "builtin": {},
+	"ionice": {values: "cnp"}, "chroot": {take: 1}, "strace": {values: "oeps"}, "busybox": {}, "unshare": {}, "caffeinate": {values: "tw"},
+}
+
+// skip drops what stands before the command.
+func (r runner) skip(w []word) []word {
+	take := r.take
+	for len(w) > 0 {
+		v := w[0].value
+		switch {
+		case v == "--":
+		case len(v) > 1 && v[0] == '-':
+			if len(v) == 2 && strings.Contains(r.values, v[1:]) && len(w) > 1 {
+				w = w[1:]
+			}
+		case isSetting(v):
+		case take > 0:
+			take--
+		default:
+			return w
+		}
+		w = w[1:]
+	}
+	return nil
+}
+
+func isSetting(s string) bool {
+	name, _, ok := strings.Cut(s, "=")
+	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+// wordless are commands whose arguments are text, or of whose files no content is
+// shown.
+var wordless = []string{"echo", "printf", "test", "[", "ls", "stat", "mkdir", "touch", "basename", "dirname"}
+
+// searchers take a pattern as their first argument.
+var searchers = []string{"grep", "egrep", "fgrep", "rg", "ag", "ack"}
+
+// files notes the files that the arguments of a command name.
+func (s *splitter) files(name string, args []word) {
+	if slices.Contains(wordless, name) {
+		return
+	}
+	pattern := slices.Contains(searchers, name) && !slices.ContainsFunc(args, func(w word) bool {
+		return strings.HasPrefix(w.value, "-e") || strings.HasPrefix(w.value, "-f") || strings.HasPrefix(w.value, "--regexp") || strings.HasPrefix(w.value, "--file")
+	})
+	for i, a := range args {
+		if name == "find" && i > 0 && strings.HasSuffix(args[i-1].value, "name") {
+			continue
+		}
+		if pattern && !strings.HasPrefix(a.value, "-") {
+			pattern = false
+			continue
+		}
+		if strings.HasPrefix(a.value, "--exclude") || strings.HasPrefix(a.value, "--include") {
+			continue
+		}
+		s.file(a)
+	}
+}
+
+// file notes the file that a word names.
+func (s *splitter) file(w word) {
+	v := w.value
+	if w.home != "" {
+		v = s.home + w.home
+	} else if !w.fixed {
+		return
+	}
+	if _, after, ok := strings.Cut(v, "="); ok {
+		s.note(strings.TrimPrefix(after, "@"))
+	}
+	if !strings.HasPrefix(v, "-") {
+		s.note(strings.TrimPrefix(v, "@"))
+	}
+}
+
+func (s *splitter) note(name string) {
+	if name == "" || len(name) > 4096 || strings.Contains(name, "\x00") {
+		return
+	}
+	for _, d := range s.dirs {
+		s.paths = append(s.paths, filepath.ToSlash(s.abs(d, name)))
+	}
+}
+
+// abs is where a name leads from a folder.
+func (s *splitter) abs(dir, name string) string {
+	if rest, ok := strings.CutPrefix(name, "~"); ok && (rest == "" || rest[0] == '/') && s.home != "" {
+		name = s.home + rest
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	return filepath.Clean(name)
+}
