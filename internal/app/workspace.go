@@ -120,7 +120,8 @@ func (a *App) wire(w *Workspace, st *store.Store, db *history.DB) (*agent.Agent,
 func (w *Workspace) tools() (*tool.Registry, error) {
 	cfg := w.Loaded().Config.Tools
 	w.shell = shell.New(shell.Options{
-		Shell: cfg.Bash.Shell, Sandbox: shell.Sandbox(cfg.Bash.Sandbox), Drop: w.keyNames(), Now: w.app.o.Now,
+		Shell: cfg.Bash.Shell, Sandbox: shell.Sandbox(cfg.Bash.Sandbox), Drop: w.keyNames(), Writable: caches(w.app.env()), Now: w.app.o.Now,
+		Timeout: durationOf(cfg.Bash.Timeout), MaxTimeout: durationOf(cfg.Bash.MaxTimeout),
 	})
 	all := []tool.Tool{
 		tool.Read{}, tool.List{}, tool.Write{}, tool.Edit{}, tool.Todo{}, tool.ViewImage{}, search.Glob{}, search.NewGrep(search.Options{}),
@@ -132,6 +133,25 @@ func (w *Workspace) tools() (*tool.Registry, error) {
 		all = append(all, web.NewFetch(web.Options{UserAgent: "tote/" + w.app.o.Version}))
 	}
 	return tool.NewRegistry(slices.DeleteFunc(all, func(t tool.Tool) bool { return slices.Contains(cfg.Disabled, t.Spec().Name) })...)
+}
+
+// caches are the folders below the user's own in which compilers and package managers
+// keep what they can get again.
+func caches(env func(string) string) []string {
+	var out []string
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "CARGO_HOME", "RUSTUP_HOME", "npm_config_cache", "PIP_CACHE_DIR", "XDG_CACHE_HOME"} {
+		if dir := env(name); filepath.IsAbs(dir) {
+			out = append(out, dir)
+		}
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return out
+	}
+	for _, name := range []string{".cache", "go", ".npm", ".cargo", ".rustup", ".gradle", ".m2", ".nuget", ".pnpm-store", "Library/Caches"} {
+		out = append(out, filepath.Join(home, filepath.FromSlash(name)))
+	}
+	return out
 }
 
 // keyNames are the variables that hold keys of backends, which commands have no use
@@ -299,6 +319,7 @@ func (w *Workspace) policy() agent.Policy {
 		Budgets: delivery.Budgets{
 			Picture: int64(c.Limits.PictureBytes), History: int64(c.Limits.HistoryBytes),
 			Request: int64(c.Limits.RequestBytes), Text: int64(c.Limits.InlineTextBytes),
+			Summary: c.Limits.SummaryAt,
 		},
 	}
 	switch c.Probe {

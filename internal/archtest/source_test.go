@@ -91,7 +91,7 @@ func read(t *testing.T, name string) []byte {
 
 // modulesBelow are modules of their own inside the repository. No product file is
 // in them, and the table is not about them.
-var modulesBelow = []string{"e2e/sdk"}
+var modulesBelow = []string{"e2e/mcp", "e2e/sdk"}
 
 // ownFiles are the Go files of this module.
 func ownFiles(t *testing.T) []goFile {

@@ -130,7 +130,7 @@ var pureStd = []string{
 var pure = map[string][]string{
 	content:    nil,
 	delivery:   {"maps", "sort"},
-	permission: {"maps", "path", "sort"},
+	permission: {"maps", "path", "sort", "net/url"},
 }
 
 // confined keeps an import to the places where it belongs. A name that ends in
@@ -142,9 +142,9 @@ var confined = []struct {
 }{
 	{"database/sql", []string{history}, "one package owns the database"},
 	{"modernc.org/sqlite/", []string{history}, "one package owns the database"},
-	{"net/http", []string{provider, openai, bedrock, offline, profile, ingest, tool, app}, "requests leave through provider, a link the user allowed through ingest or a tool, and questions to a server through profile"},
-	{"net", []string{provider, openai, bedrock, offline, profile, ingest, tool, app}, "as net/http; a surface speaks over the streams it is given"},
-	{"os/exec", []string{tool, document, cli, bedrock, app, cmdTote, profileGen}, "programs are started where permission was asked"},
+	{"net/http", []string{provider, openai, bedrock, offline, profile, ingest, toolWeb, mcp, auth, app}, "requests leave through provider, a link the user allowed through ingest or a tool, questions to a server through profile, MCP servers and logins through their own packages"},
+	{"net", []string{provider, openai, bedrock, offline, profile, ingest, toolWeb, mcp, auth, app}, "as net/http; a surface speaks over the streams it is given"},
+	{"os/exec", []string{toolShell, toolSearch, mcp, hook, document, cli, bedrock, app, cmdTote, profileGen}, "programs are started where permission was asked"},
 	{"image", []string{imaging, offline, document}, "pictures are decoded behind the limits of imaging"},
 	{"image/png", []string{imaging, document}, "pictures are decoded behind the limits of imaging"},
 	{"image/jpeg", []string{imaging, document}, "pictures are decoded behind the limits of imaging"},

@@ -27,6 +27,8 @@ const (
 )
 
 const (
+	// requestTimeout bounds one question to GitHub.
+	requestTimeout = 30 * time.Second
 	// maxAnswer bounds what is read of an answer, in bytes.
 	maxAnswer = 64 << 10
 	// shortestPoll is how often GitHub lets a login be asked about, unless it
@@ -38,7 +40,7 @@ const (
 
 // Copilot logs in to GitHub Copilot. The zero value is ready.
 type Copilot struct {
-	// Client makes the requests, nil for a plain one.
+	// Client makes the requests, nil for a plain one with a limit of time.
 	Client *http.Client
 	// ClientID is the OAuth client, "" for CopilotClientID.
 	ClientID string
@@ -157,7 +159,7 @@ func (e statusError) Error() string {
 func (c *Copilot) do(req *http.Request, into any) error {
 	client := c.Client
 	if client == nil {
-		client = http.DefaultClient
+		client = &http.Client{Timeout: requestTimeout}
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.UserAgent)

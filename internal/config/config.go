@@ -341,7 +341,7 @@ func Default() Config {
 			SummaryAt:       defaultSummaryAt,
 		},
 		Tools: Tools{
-			Bash:  BashTool{Sandbox: SandboxAuto, Timeout: defaultBash, MaxTimeout: defaultMaxBash},
+			Bash:  BashTool{Sandbox: SandboxOff, Timeout: defaultBash, MaxTimeout: defaultMaxBash},
 			Fetch: FetchTool{Enabled: true},
 		},
 		Permissions: Permissions{Mode: ModeAsk},

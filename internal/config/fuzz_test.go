@@ -3,6 +3,7 @@ package config_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,7 +76,7 @@ func grantsNothing(t *testing.T, layer config.Layer) {
 	}
 	got.Permissions = want.Permissions
 	bash, most := got.Tools.Bash, want.Tools.Bash
-	if bash.Shell != "" || bash.Sandbox == config.SandboxOff || bash.Timeout > most.Timeout || bash.MaxTimeout > most.MaxTimeout {
+	if bash.Shell != "" || lockedIn(bash.Sandbox) < lockedIn(most.Sandbox) || bash.Timeout > most.Timeout || bash.MaxTimeout > most.MaxTimeout {
 		t.Fatalf("an untrusted layer loosens %+v", bash)
 	}
 	got.Tools = want.Tools
@@ -114,3 +115,6 @@ func FuzzParseMCP(f *testing.F) {
 		}
 	})
 }
+
+// lockedIn says how far a setting locks commands in.
+func lockedIn(s config.Sandbox) int { return slices.Index(s.Values(), string(s)) }

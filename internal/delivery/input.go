@@ -34,6 +34,9 @@ type Budgets struct {
 	// Text bounds a text resource that is put into the prompt, in bytes:
 	// DefaultText.
 	Text int64
+	// Summary is how full of history the window may get before a summary is
+	// wanted, in percent: DefaultSummary.
+	Summary int
 }
 
 // The default budgets, in bytes.
@@ -42,6 +45,7 @@ const (
 	DefaultHistory = 30_000_000
 	DefaultRequest = 20_000_000
 	DefaultText    = 64_000
+	DefaultSummary = 80
 	// Unlimited switches a byte budget off.
 	Unlimited = 1 << 60
 )

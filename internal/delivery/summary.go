@@ -22,9 +22,6 @@ const (
 	summaryStubs = 100
 	maxStubs     = 16_000
 	minStubs     = 1_000
-	// crowdedAt is how much of the window history may take, in percent, when
-	// all has given way that can, before a summary is wanted.
-	crowdedAt = 80
 	// summaryKeeps is how much of the window the newest turns that no summary
 	// should stand for take at least, in percent.
 	summaryKeeps = 30
@@ -32,6 +29,12 @@ const (
 	// worth a request, in percent.
 	summaryPays = 10
 )
+
+// crowdedAt is how much of the window history may take, in percent, when all has
+// given way that can, before a summary is wanted.
+func (d *decider) crowdedAt() int64 {
+	return min(100, orDefault(int64(d.in.Budgets.Summary), DefaultSummary))
+}
 
 // summarise leaves out the turns that the summary stands for.
 func (d *decider) summarise() {
@@ -134,7 +137,7 @@ func (d *decider) costs(from, to int) int64 {
 // crowded reports whether history fills most of the window even when all has
 // given way that can, so that a summary should be made before turns have to go.
 func (d *decider) crowded(limit int64) bool {
-	most := percent(limit, crowdedAt)
+	most := percent(limit, d.crowdedAt())
 	n := d.tokens()
 	if n <= most {
 		return false

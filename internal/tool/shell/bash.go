@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,11 +42,12 @@ type bashArgs struct {
 }
 
 // Spec implements tool.Tool.
-func (Bash) Spec() tool.Spec {
+func (b Bash) Spec() tool.Spec {
+	usual, most := strconv.FormatInt(b.s.o.Timeout.Milliseconds(), 10), strconv.FormatInt(b.s.o.MaxTimeout.Milliseconds(), 10)
 	return tool.Spec{
 		Name: "bash", Description: strings.TrimSpace(bashText),
 		Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","description":"The command line to run."},` +
-			`"timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Time limit in milliseconds; 120000 without it."},` +
+			`"timeout_ms":{"type":"integer","minimum":1,"maximum":` + most + `,"description":"Time limit in milliseconds; ` + usual + ` without it."},` +
 			`"background":{"type":"boolean","description":"Return at once and let the command run on."},` +
 			`"description":{"type":"string","description":"What the command is for, in a few words."},` +
 			`"cwd":{"type":"string","description":"Folder for this call alone."}},"required":["command"],"additionalProperties":false}`),
@@ -64,8 +66,8 @@ func (b Bash) args(raw json.RawMessage, env tool.Env) (bashArgs, error) {
 		return a, errors.New("bash: the command holds a NUL byte, which no shell takes; write \\0 with printf")
 	case len(a.Command) > maxScript/2:
 		return a, fmt.Errorf("bash: %w", errTooLong)
-	case a.TimeoutMS < 0 || time.Duration(a.TimeoutMS) > maxTimeout/time.Millisecond:
-		return a, fmt.Errorf("bash: timeout_ms is %d, want 1 to %d; use background for what takes longer", a.TimeoutMS, maxTimeout.Milliseconds())
+	case a.TimeoutMS < 0 || a.TimeoutMS > b.s.o.MaxTimeout.Milliseconds():
+		return a, fmt.Errorf("bash: timeout_ms is %d, want 1 to %d; use background for what takes longer", a.TimeoutMS, b.s.o.MaxTimeout.Milliseconds())
 	case a.Cwd == "":
 		return a, nil
 	}
@@ -189,7 +191,7 @@ func (c *call) run(ctx context.Context) (text string, bad bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
-	limit := defaultTimeout
+	limit := c.s.o.Timeout
 	if c.args.TimeoutMS > 0 {
 		limit = time.Duration(c.args.TimeoutMS) * time.Millisecond
 	}

@@ -42,6 +42,9 @@ type Options struct {
 	// are the names of variables in it that commands do not get, such as those
 	// that hold keys of providers.
 	Environ, Drop []string
+	// Timeout ends a command for which the model asks for no other time, 0 for
+	// 2 minutes; MaxTimeout is the most that it may ask for, 0 for 10 minutes.
+	Timeout, MaxTimeout time.Duration
 	// Now is the clock, nil for the real one.
 	Now func() time.Time
 }
@@ -65,6 +68,12 @@ type Shells struct {
 func New(o Options) *Shells {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.MaxTimeout <= 0 {
+		o.MaxTimeout = max(maxTimeout, o.Timeout)
 	}
 	if o.Environ == nil {
 		o.Environ = os.Environ()
