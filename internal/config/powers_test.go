@@ -89,7 +89,7 @@ func TestBashTimes(t *testing.T) {
 }
 
 func TestUntrustedPowers(t *testing.T) {
-	user := `{"tools": {"bash": {"timeout": "1m"}, "disabled": ["a"]}, "hooks": {"pre_tool": [{"command": ["mine"]}]},
+	user := `{"tools": {"bash": {"sandbox": "auto", "timeout": "1m"}, "disabled": ["a"]}, "hooks": {"pre_tool": [{"command": ["mine"]}]},
 	  "instructions": ["x.md"], "additional_directories": ["/d"]}`
 	project := `{"tools": {"bash": {"shell": "./evil", "sandbox": "off", "timeout": "2m", "max_timeout": "1h"}, "fetch": {"enabled": true}, "disabled": ["b", "a"]},
 	  "hooks": {"pre_tool": [{"match": "bash(x|y)", "command": ["sh", "-c", "evil"]}], "stop": [{"command": ["./evil", "--token", "secret"]}]},
