@@ -168,12 +168,16 @@ func (t *turn) describePictures(ctx context.Context, orders []delivery.Order, r 
 			r.Descriptions[o.Handle] = all[i].d
 		}
 	}
+	reason := " for a model that takes no pictures"
+	if t.model.Profile.Images.Answer == delivery.Yes {
+		reason = " for a model that does not take it"
+	}
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		were := " was"
 		if len(by[name]) > 1 {
 			were = " were"
 		}
-		t.notice(delivery.SeverityInfo, strings.Join(by[name], ", ")+were+" described by "+name+" for a model that does not take it", "")
+		t.notice(delivery.SeverityInfo, strings.Join(by[name], ", ")+were+" described by "+name+reason, "")
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// resultTimeout bounds taking in and recording the results of one batch,
-	// which also a cancelled turn does: a call without a result is no
+	// resultTimeout bounds taking in one result, and recording those of one
+	// batch, which also a cancelled turn does: a call without a result is no
 	// conversation.
 	resultTimeout = time.Minute
 	// DefaultToolOutput is how much text one result may hold, in bytes.
@@ -29,8 +29,6 @@ const (
 // the order of the calls. Every call gets its result and its end, also when the
 // store cannot be written.
 func (t *turn) keepResults(running context.Context, outs []*outcome) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(running), resultTimeout)
-	defer cancel()
 	var first error
 	m := content.Message{Role: content.RoleTool}
 	same := map[string]int{}
@@ -40,7 +38,7 @@ func (t *turn) keepResults(running context.Context, outs []*outcome) error {
 		if o.refused != "" {
 			sources = []content.Source{tool.Prose(o.refused)}
 		}
-		blocks, err := t.ingestResult(ctx, t.capped(ctx, sources))
+		blocks, err := t.ingestResult(running, sources)
 		if err != nil {
 			r.IsError, blocks = true, []content.Block{content.Text{Body: "[its output could not be kept]"}}
 			if first == nil {
@@ -59,6 +57,8 @@ func (t *turn) keepResults(running context.Context, outs []*outcome) error {
 		t.front.ToolFinished(ToolFinished{Call: o.call, Blocks: blocks, IsError: r.IsError})
 	}
 	t.same = same
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(running), resultTimeout)
+	defer cancel()
 	if err := t.noteIn(ctx, m.Parts); err != nil && first == nil {
 		first = err
 	}
@@ -89,8 +89,10 @@ func (t *turn) repeated(o *outcome, blocks []content.Block, same map[string]int)
 
 // ingestResult is where the output of tools joins the conversation.
 func (t *turn) ingestResult(ctx context.Context, sources []content.Source) ([]content.Block, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resultTimeout)
+	defer cancel()
 	var parts []content.Part
-	for _, src := range sources {
+	for _, src := range t.capped(ctx, sources) {
 		blocks, _, err := t.s.a.o.Inlet.Ingest(ctx, src, t.s.scope(nil))
 		if err != nil {
 			return nil, fmt.Errorf("take in a tool's output: %w", err)
