@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +19,10 @@ var (
 	errSlow   = errors.New("no answer in time")
 	errMax    = errors.New("the greatest time of a call is over")
 )
+
+// rejected is what the SDK says, as if a server had said it, of a request that did
+// not get through.
+const rejected = "rejected by transport"
 
 // showEvery is the least time between two lines of progress.
 const showEvery = 200 * time.Millisecond
@@ -143,23 +148,28 @@ func (m *member) lateError(l *link, why error) error {
 // callError says what went wrong with a call, for the model.
 func (m *member) callError(l *link, err error) error {
 	name := m.server.Name
-	var refused *jsonrpc.Error
+	refused, isRefused := errors.AsType[*jsonrpc.Error](err)
+	status := 0
+	if l.web != nil {
+		status = int(l.web.refused.Swap(0))
+	}
 	switch {
 	case l.web != nil && l.web.login.Load():
 		return fmt.Errorf("the MCP server %s wants a login; the user has to run: tote mcp login %s", name, name)
-	case errors.As(err, &refused):
+	case isRefused && refused.Message != rejected:
 		return fmt.Errorf("the MCP server %s refused the call: %s", name, m.mask.words(refused.Message))
+	case status != 0:
+		return fmt.Errorf("the MCP server %s answered with the HTTP status %d %s", name, status, http.StatusText(status))
 	case !l.alive() || ended(err):
-		if l.proc != nil {
-			l.proc.wait(grace) // it says how it ended
-			select {
-			case <-l.proc.drained:
-			case <-time.After(grace):
-			}
+		late := time.NewTimer(3 * m.o.Grace)
+		defer late.Stop()
+		select {
+		case <-l.gone: // a process has said how it ended
+		case <-late.C:
 		}
 		return fmt.Errorf("the MCP server %s ended during the call%s", name, m.lastWords(l))
 	}
-	return fmt.Errorf("call the MCP server %s: %s", name, m.mask.words(err.Error()))
+	return fmt.Errorf("call the MCP server %s: %s", name, m.mask.words(strings.ReplaceAll(err.Error(), rejected+": ", "")))
 }
 
 // ended tells the errors of a connection that is over. The SDK does not wrap the

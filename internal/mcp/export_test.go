@@ -1,7 +1,11 @@
 package mcp
 
 import (
+	"context"
+	"errors"
 	"io"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tote/internal/content"
 )
@@ -23,14 +27,10 @@ func Lines(r io.Reader, limit int) (out [][]byte, err error) {
 	l := newLines(r, limit)
 	for {
 		line, err := l.next()
-		switch err.(type) {
-		case nil:
-			out = append(out, line)
-		case *longError:
-			out = append(out, nil)
-		default:
+		if _, long := errors.AsType[*longError](err); err != nil && !long {
 			return out, err
 		}
+		out = append(out, line)
 	}
 }
 
@@ -74,3 +74,19 @@ var FileURI = fileURI
 
 // Words masks a text with a server's secrets.
 func Words(s Server, text string) string { return newMasker(s).words(text) }
+
+// Pipe is a transport over a pair of streams. Lift makes a context whose result is
+// lifted, and returns where it will be.
+func Pipe(r io.ReadCloser, w io.WriteCloser, limit int) sdk.Transport {
+	return &pipe{r: r, w: w, filter: newFilter(func(progress) {}, func(string) {}), limit: limit, stop: func() {}}
+}
+
+// Lift makes the context of a request whose result is read here.
+func Lift(ctx context.Context) (context.Context, func() ([]content.Source, error)) {
+	s := &slot{}
+	return withSlot(ctx, s), func() ([]content.Source, error) {
+		r := newReader("srv tool")
+		_, err := r.call(s.raw)
+		return r.sources, err
+	}
+}

@@ -35,6 +35,8 @@ type web struct {
 	headers map[string]string
 	// token gives the access token, "" for none; nil where there is none.
 	token func(context.Context) (string, error)
+	// refusedToken is called when the server did not take the token.
+	refusedToken func()
 	// life ends every request.
 	life context.Context //nolint:containedctx // requests outlive the calls that made them; this is what ends them
 	// streams: a GET asks for a stream that the server need not offer.
@@ -128,8 +130,12 @@ func (w *web) answer(resp *http.Response, err error, id string, done func()) (*h
 		done()
 		return nil, err
 	}
-	if resp.StatusCode == http.StatusUnauthorized {
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized:
 		w.login.Store(true)
+		w.refusedToken()
+	case resp.StatusCode < 300:
+		w.login.Store(false)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		w.refused.Store(int32(resp.StatusCode))

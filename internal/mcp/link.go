@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -73,8 +74,9 @@ func (m *member) dialAs(ctx context.Context, version string) (*link, error) {
 	l.shut = sync.OnceFunc(func() { stop(); end() })
 	l.client = m.client(l)
 	if l.session, err = l.open(ctx, life, transport, version); err != nil {
+		err = m.whyNot(l, err) // before it is ended by us
 		l.shut()
-		return nil, m.startError(l, err)
+		return nil, err
 	}
 	// Ends with the session, which close and the end of the server do.
 	go func() {
@@ -124,7 +126,7 @@ func (l *link) open(ctx, life context.Context, t mcp.Transport, version string) 
 // transport starts a stdio server, or prepares the way to another.
 func (m *member) transport(life context.Context, l *link) (mcp.Transport, error) {
 	if m.server.kind() == Stdio {
-		p, err := startProcess(m.server, m.dir, m.o.Environ)
+		p, err := startProcess(m.server, m.dir, m.o)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +140,7 @@ func (m *member) transport(life context.Context, l *link) (mcp.Transport, error)
 	m.keeper.reload()
 	l.web = &web{
 		base: m.o.Dial, filter: l.filter, limit: m.o.MaxMessage, origin: origin, headers: m.server.Headers,
-		token: m.keeper.access, life: life, streams: m.server.kind() == HTTP,
+		token: m.keeper.access, refusedToken: m.keeper.reload, life: life, streams: m.server.kind() == HTTP,
 	}
 	l.shut = func() {}
 	client := &http.Client{Transport: l.web}
@@ -151,20 +153,28 @@ func (m *member) transport(life context.Context, l *link) (mcp.Transport, error)
 // errLogin reports a server that wants a login.
 var errLogin = errors.New("it wants a login")
 
-// startError says why a server did not come up, with its last words.
-func (m *member) startError(l *link, err error) error {
+// startError is an error whose text is safe to show.
+type startError struct {
+	text string
+	err  error
+}
+
+func (e *startError) Error() string { return e.text }
+
+func (e *startError) Unwrap() error { return e.err }
+
+// whyNot says why a server did not come up, with its last words.
+func (m *member) whyNot(l *link, err error) error {
 	switch {
 	case l.web != nil && l.web.login.Load():
 		return fmt.Errorf("%w; run: tote mcp login %s", errLogin, m.server.Name)
 	case errors.Is(err, context.DeadlineExceeded):
 		err = fmt.Errorf("it did not answer within %s", m.o.StartTimeout)
 	case l.proc != nil && (errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed)):
+		l.proc.wait(m.o.Grace) // it says how
 		err = errors.New("it ended before it was ready")
 	}
-	if _, ok := errors.AsType[*jsonrpc.Error](err); ok {
-		return fmt.Errorf("%w%s", err, m.lastWords(l))
-	}
-	return errors.New(m.mask.words(err.Error()) + m.lastWords(l))
+	return &startError{m.mask.words(strings.ReplaceAll(err.Error(), rejected+": ", "")) + m.lastWords(l), err}
 }
 
 // lastWords are how a server ended, what it last said, and how much of its output

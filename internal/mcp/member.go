@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -36,6 +38,7 @@ type member struct {
 }
 
 func newMember(o *Options, sc Scope, s Server) *member {
+	s.Args, s.Env, s.Headers = slices.Clone(s.Args), maps.Clone(s.Env), maps.Clone(s.Headers) // the caller may go on with its own
 	m := &member{o: o, server: s, scope: sc.ID, dir: sc.Dir, mask: newMasker(s), keeper: &keeper{o: o, server: s}, state: StateIdle}
 	if s.Disabled {
 		m.state = StateDisabled
@@ -97,8 +100,9 @@ func (m *member) notice() {
 	if m.state != StateReady || m.link.alive() {
 		return
 	}
-	m.fail(errors.New("it ended" + m.lastWords(m.link)))
-	m.news = "it ended unexpectedly" + m.lastWords(m.link) + " and was started again"
+	words := m.lastWords(m.link)
+	m.fail(errors.New("it ended unexpectedly" + words))
+	m.news = "was started again, because it ended unexpectedly" + words
 }
 
 // fail notes a start that failed, or a server that ended. m.mu is held.
@@ -164,7 +168,7 @@ func (m *member) start(ctx context.Context) (*link, offers, error) {
 	}
 	got, err := l.fetch(ctx)
 	if err != nil {
-		err = m.startError(l, err)
+		err = m.whyNot(l, err)
 		l.close()
 		return nil, offers{}, err
 	}
@@ -198,7 +202,7 @@ func (m *member) turn(ctx context.Context) (offers, *Problem) {
 	m.news = ""
 	switch {
 	case stale != nil:
-		return m.offers, &Problem{m.scope, m.server.Name, StateReady, "what it offers has changed and could not be asked for again: " + m.mask.words(stale.Error())}
+		return m.offers, &Problem{m.scope, m.server.Name, StateReady, "has changed what it offers, and could not be asked for it: " + m.mask.words(stale.Error())}
 	case news != "":
 		return m.offers, &Problem{m.scope, m.server.Name, StateReady, news}
 	}
@@ -209,14 +213,14 @@ func (m *member) turn(ctx context.Context) (offers, *Problem) {
 func (m *member) problem(ctx context.Context, err error) *Problem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p := &Problem{Scope: m.scope, Server: m.server.Name, State: m.state, Text: err.Error()}
+	p := &Problem{Scope: m.scope, Server: m.server.Name, State: m.state, Text: strings.TrimPrefix(err.Error(), "the MCP server "+m.server.Name+" ")}
 	switch {
 	case m.state == StateDisabled || m.closed:
 		return nil
 	case m.state == StateStarting && ctx.Err() != nil:
-		p.Text = "it is still starting; its tools come with a later turn"
+		p.Text = "is still starting; its tools come with a later turn"
 	case m.state == StateLogin:
-		p.Text = m.err.Error()
+		p.Text = strings.TrimPrefix(m.err.Error(), "it ")
 	}
 	return p
 }
@@ -263,7 +267,7 @@ func (m *member) status() Status {
 	n := m.link.filter.seen()
 	s.Noise, s.Stray, s.Dropped = n.noise, n.stray, n.dropped
 	if init := m.link.session.InitializeResult(); init != nil {
-		s.Protocol = init.ProtocolVersion
+		s.Protocol, s.Instructions = init.ProtocolVersion, m.mask.words(init.Instructions)
 		if init.ServerInfo != nil {
 			s.Version = oneLine(init.ServerInfo.Name + " " + init.ServerInfo.Version)
 		}

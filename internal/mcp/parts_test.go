@@ -235,7 +235,7 @@ func TestIDs(t *testing.T) {
 
 func TestFixSchema(t *testing.T) {
 	for in, want := range map[string]string{
-		`null`: `{"properties":{},"type":"object"}`,
+		`null`:                                         `{"properties":{},"type":"object"}`,
 		`{"type":"string"}`:                            `{"properties":{},"type":"object"}`,
 		`{"type":"object","required":["a"]}`:           `{"properties":{},"required":["a"],"type":"object"}`,
 		`{"properties":{"a":{"type":"string"}}}`:       `{"properties":{"a":{"type":"string"}},"type":"object"}`,

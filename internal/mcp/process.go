@@ -12,14 +12,11 @@ import (
 	"time"
 )
 
-// grace is how long a server has to end by itself when its input is closed, and
-// again when it is asked to.
-const grace = 2 * time.Second
-
 // process is a server that was started here. Its pipes are files, so that waiting
 // for it does not wait for what it has started; that is ended once it is gone.
 type process struct {
 	cmd         *exec.Cmd
+	grace       time.Duration
 	group       group
 	in, out, er *os.File
 	words       tail
@@ -61,14 +58,14 @@ func secretName(up string) bool {
 }
 
 // startProcess starts a server. The caller calls stop.
-func startProcess(s Server, dir string, environ []string) (*process, error) {
-	p := &process{exited: make(chan struct{}), drained: make(chan struct{})}
+func startProcess(s Server, dir string, o *Options) (*process, error) {
+	p := &process{grace: o.Grace, exited: make(chan struct{}), drained: make(chan struct{})}
 	p.cmd = exec.Command(s.Command, s.Args...) //nolint:noctx // it outlives the turn that starts it, and stop ends it
 	p.cmd.Dir = dir
 	if s.Cwd != "" {
 		p.cmd.Dir = s.Cwd
 	}
-	p.cmd.Env = slices.Clone(environ)
+	p.cmd.Env = slices.Clone(o.Environ)
 	for _, name := range sortedKeys(s.Env) {
 		p.cmd.Env = append(p.cmd.Env, name+"="+s.Env[name])
 	}
@@ -138,15 +135,15 @@ func (p *process) live(started chan<- error) {
 // and kills. It returns when the server is gone.
 func (p *process) stop() {
 	_ = p.in.Close() // what was not written is not wanted any more
-	if !p.wait(grace) {
+	if !p.wait(p.grace) {
 		p.group.ask(p.cmd.Process)
-		if !p.wait(grace) {
+		if !p.wait(p.grace) {
 			p.group.kill(p.cmd.Process)
 			_ = p.cmd.Process.Kill() // one that left its group; else it is gone
 			<-p.exited
 		}
 	}
-	late := time.NewTimer(grace)
+	late := time.NewTimer(p.grace)
 	defer late.Stop()
 	select {
 	case <-p.drained:

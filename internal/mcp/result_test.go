@@ -31,11 +31,13 @@ func TestCallResult(t *testing.T) {
 			[]content.Source{
 				prose("A"), src(content.KindImage, content.Bytes{Data: []byte("red")}, "image/png", "srv tool image 1", ""),
 				prose("B"), src(content.KindImage, content.Bytes{Data: []byte("green")}, "image/webp", "srv tool image 2", ""),
-			}, false,
+			},
+			false,
 		},
 		"audio": {
 			`{"content":[{"mimeType":"audio/wav","type":"audio","data":"d2F2"}]}`,
-			[]content.Source{src(content.KindAudio, content.Bytes{Data: []byte("wav")}, "audio/wav", "srv tool audio 1", "")}, false,
+			[]content.Source{src(content.KindAudio, content.Bytes{Data: []byte("wav")}, "audio/wav", "srv tool audio 1", "")},
+			false,
 		},
 		"one broken": {
 			`{"content":[{"type":"image","data":"!!!","mimeType":"image/png"},{"type":"image","data":"","mimeType":"image/png"},{"type":"image"},{"type":"image","data":7},{"type":"text","text":"on"}]}`,
@@ -45,15 +47,18 @@ func TestCallResult(t *testing.T) {
 				src(content.KindImage, content.Broken{Why: "its data is missing"}, "", "srv tool image 3", ""),
 				src(content.KindImage, content.Broken{Why: "its data is missing"}, "", "srv tool image 4", ""),
 				prose("on"),
-			}, false,
+			},
+			false,
 		},
 		"data uri in its place": {
 			`{"content":[{"type":"image","data":"data:image\/png;base64,cmVk","mimeType":"image/png"}]}`,
-			[]content.Source{src(content.KindImage, content.DataURI{URI: "data:image/png;base64,cmVk"}, "image/png", "srv tool image 1", "")}, false,
+			[]content.Source{src(content.KindImage, content.DataURI{URI: "data:image/png;base64,cmVk"}, "image/png", "srv tool image 1", "")},
+			false,
 		},
 		"text stays text": {
 			`{"content":[{"type":"text","text":"see data:image/png;base64,cmVk and /tmp/a.png"}]}`,
-			[]content.Source{prose("see data:image/png;base64,cmVk and /tmp/a.png")}, false,
+			[]content.Source{prose("see data:image/png;base64,cmVk and /tmp/a.png")},
+			false,
 		},
 		"resources": {
 			`{"content":[{"type":"resource","resource":{"uri":"x://n/a.txt","mimeType":"text/plain","text":"T"}},` +
@@ -68,7 +73,8 @@ func TestCallResult(t *testing.T) {
 				src(content.KindResourceLink, content.Link{URI: "x://n/only"}, "", "", "x://n/only"),
 				src(0, content.Broken{Why: "a resource without text, data and address"}, "", "", ""),
 				src(content.KindResourceLink, content.Link{URI: "file:///etc/passwd", Name: "n", Title: "t", Description: "d", MIME: "text/plain", Size: 5}, "text/plain", "", "file:///etc/passwd"),
-			}, false,
+			},
+			false,
 		},
 		"unknown": {
 			`{"content":[{"type":"video","data":"AA"},17,{"text":"x"},{"type":"text","text":"on"}]}`,
@@ -77,7 +83,8 @@ func TestCallResult(t *testing.T) {
 				src(content.KindOpaque, content.Unknown{Type: "untyped", Raw: []byte(`17`)}, "", "", ""),
 				src(content.KindOpaque, content.Unknown{Type: "untyped", Raw: []byte(`{"text":"x"}`)}, "", "", ""),
 				prose("on"),
-			}, false,
+			},
+			false,
 		},
 		"structured alone":        {`{"structuredContent":{"n": 12345678901234567890},"content":[]}`, []content.Source{prose(`{"n":12345678901234567890}`)}, false},
 		"structured said already": {`{"content":[{"type":"text","text":"{ \"a\" : [1] }"}],"structuredContent":{"a":[1]}}`, []content.Source{prose(`{ "a" : [1] }`)}, false},

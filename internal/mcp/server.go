@@ -97,6 +97,9 @@ type Options struct {
 	// CallTimeout bounds a call that shows no progress (5 min), CallMax any
 	// call (1 h).
 	CallTimeout, CallMax time.Duration
+	// Grace is how long a stdio server has to end by itself when its input is
+	// closed, and again when it is asked to (2 s).
+	Grace time.Duration
 	// MaxMessage bounds a message of a server, in bytes (64 MiB).
 	MaxMessage int
 	// MaxRestarts is how often a server that failed is started again (5).
@@ -126,6 +129,7 @@ func withDefaults(o Options) *Options {
 	set(&o.TurnWait, 10*time.Second)
 	set(&o.CallTimeout, 5*time.Minute)
 	set(&o.CallMax, time.Hour)
+	set(&o.Grace, 2*time.Second)
 	if o.MaxMessage == 0 {
 		o.MaxMessage = 64 << 20
 	}
@@ -193,18 +197,22 @@ type Status struct {
 	PID int
 	// Version is what the server calls itself, Protocol what is spoken.
 	Version, Protocol string
+	// Instructions are what the server says about its use, in bounds; a model may
+	// be told them as the server's words.
+	Instructions string
 	// Noise counts lines that were no messages, Stray answers that nobody asked
 	// for, Dropped notifications and requests that nobody needs.
 	Noise, Stray, Dropped int
 }
 
-// Problem says why a server's tools are missing, or what happened to it.
+// Problem says why a server's tools are missing, or what happened to it. Text goes
+// on after the server's name: "did not start: …".
 type Problem struct {
 	Scope, Server string
 	State         State
 	Text          string
 }
 
-func (p Problem) String() string { return "MCP server " + p.Server + ": " + p.Text }
+func (p Problem) String() string { return "MCP server " + p.Server + " " + p.Text }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
