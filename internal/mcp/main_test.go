@@ -227,7 +227,13 @@ func raw(role string) {
 			if role == "hung" {
 				continue
 			}
+			if role == "modern" { // it knows only what came after initialize
+				say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no initialize"}}`, req.ID)
+				continue
+			}
 			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"raw","version":"1"}}}`, req.ID)
+		case "server/discover":
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}`, req.ID)
 		case "tools/list":
 			var tools []string
 			for _, n := range []string{"ok", "flood", "floodid", "endless", "notify", "crash", "wait", "wrong", "ask", "mixed", "bad", "slow"} {

@@ -248,6 +248,17 @@ func TestServersThatHang(t *testing.T) {
 	}
 }
 
+func TestServerThatKnowsOnlyTheNewest(t *testing.T) {
+	m := manager(t, mcp.Options{})
+	tools := start(t, m, child(t, "n", "modern"))
+	if got, err := call(t, tools, "mcp__n__mixed", `{}`, tool.Env{}); err != nil || says(got.Sources) != "content.Broken|content.Unknown|on" {
+		t.Errorf("mixed: %q, %v", says(got.Sources), err)
+	}
+	if st := m.Servers(); st[0].Protocol != "2026-07-28" {
+		t.Errorf("status: %+v", st)
+	}
+}
+
 func TestSlowStart(t *testing.T) {
 	m := manager(t, mcp.Options{TurnWait: 50 * time.Millisecond})
 	_, problems := m.Tools(t.Context(), mcp.Scope{ID: "w", Servers: []mcp.Server{child(t, "hung", "hung")}})
