@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"tote/internal/content"
 	"tote/internal/delivery"
@@ -165,18 +164,11 @@ func (t *turn) load(b content.Blob) (string, bool) {
 	if t.lost(b) {
 		return "", false
 	}
-	rc, err := t.s.a.o.Store.Open(b.Digest)
-	if err != nil {
+	text, ok := t.s.a.loaded(b)
+	if !ok {
 		t.facts.Missing[b.Digest] = true
-		return "", false
 	}
-	defer func() { _ = rc.Close() }() // read only
-	data, err := io.ReadAll(io.LimitReader(rc, b.Size))
-	if err != nil {
-		t.facts.Missing[b.Digest] = true
-		return "", false
-	}
-	return string(data), true
+	return text, ok
 }
 
 // stage gives the model's tools a file. What was restored from the disk is given

@@ -215,6 +215,8 @@ type Policy struct {
 	// MaxSends bounds the sendings of one request below delivery.MaxSends: 0
 	// takes that.
 	MaxSends int
+	// Dirs are further folders of the user's that tools may work in.
+	Dirs []string
 	// ToolOutput bounds the text of one tool's result in bytes: 0 takes
 	// DefaultToolOutput.
 	ToolOutput int

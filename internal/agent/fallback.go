@@ -42,6 +42,21 @@ func (t *turn) fallBack(ctx context.Context, failed error) bool {
 	return false
 }
 
+// someStandIn reports whether one of a model's fallbacks can be asked.
+func (s *Session) someStandIn(ctx context.Context, m Model) bool {
+	for _, name := range m.Fallbacks {
+		if f, err := s.a.o.Models.Model(ctx, name); err == nil && f.Unusable == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// missing is the failure of a model that cannot be asked as things stand.
+func missing(err error) *provider.Error {
+	return &provider.Error{Failure: delivery.Failure{Kind: delivery.FailAuth}, Err: err, Local: true}
+}
+
 // standIn makes another model the turn's. Everything is decided anew for it, and
 // what was learned about the other does not hold for it.
 func (t *turn) standIn(ctx context.Context, m Model) error {

@@ -171,3 +171,8 @@ type Prices interface {
 	// Cost is in US dollars; known is false where there is no price.
 	Cost(m Model, u content.Usage) (dollars float64, known bool)
 }
+
+// CostRecorder is a [TurnRecorder] that also keeps what turns cost, in US dollars.
+type CostRecorder interface {
+	SaveCost(ctx context.Context, session, turn string, dollars float64) error
+}

@@ -129,6 +129,10 @@ type turn struct {
 	words map[content.Handle]delivery.Description
 	// summarised: a summary was made or tried in this turn.
 	summarised bool
+	// dollars is what the turn has cost so far; priced says that there is a
+	// price.
+	dollars float64
+	priced  bool
 	// same counts how often in a row a call has given the same result.
 	same map[string]int
 }
@@ -141,7 +145,7 @@ func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if model.Unusable != nil {
+	if model.Unusable != nil && !s.someStandIn(ctx, model) {
 		return nil, &UnusableError{Agent: model.Name, Err: model.Unusable}
 	}
 	id := p.TurnID
@@ -273,6 +277,10 @@ func (t *turn) end(ctx context.Context, stop content.StopReason, cause error) (R
 	last := &t.s.turns[len(t.s.turns)-1]
 	last.Stop, last.Usage = stop, t.usage
 	t.s.mu.Unlock()
+	if costs, ok := t.s.a.o.Turns.(CostRecorder); ok && t.priced {
+		// What a turn cost is for people; the turn ends well without it.
+		_ = costs.SaveCost(ctx, t.s.ID(), t.id, t.dollars)
+	}
 	if err := t.s.a.o.Turns.EndTurn(ctx, t.s.ID(), t.id, stop, t.usage); err != nil && cause == nil {
 		stop, cause = content.StopFailed, fmt.Errorf("record the end of the turn: %w", err)
 	}

@@ -375,6 +375,8 @@ func (t *turn) report(got *answer) {
 	owed := t.pays()
 	e.Dollars += owed.dollars
 	e.Priced = e.Priced || owed.priced
+	t.dollars += e.Dollars
+	t.priced = t.priced || e.Priced
 	t.front.Used(e)
 }
 

@@ -251,6 +251,11 @@ func (s *Session) policy() Policy {
 	return p
 }
 
+// Verdict is what the rules say of a request now.
+func (s *Session) Verdict(r permission.Request) (permission.Verdict, string) {
+	return s.policy().Rules.Decide(r)
+}
+
 // Model returns the path that the next turn would take.
 func (s *Session) Model(ctx context.Context) (Model, error) {
 	return s.a.o.Models.Model(ctx, s.Stored().Agent)
@@ -312,7 +317,27 @@ func (s *Session) scope(f Front) Scope {
 func (s *Session) roots() []string {
 	st := s.Stored()
 	roots := append([]string{filepath.Clean(st.Cwd)}, st.Dirs...)
+	for _, d := range s.a.o.Policy().Dirs {
+		if !slices.Contains(roots, d) {
+			roots = append(roots, d)
+		}
+	}
 	return append(roots, s.a.o.Stager.Dir(st.ID))
+}
+
+// pictures are the handles of the pictures of the conversation, oldest first.
+func (s *Session) pictures() []content.Handle {
+	var out []content.Handle
+	for _, t := range s.Turns() {
+		for _, m := range t.Messages {
+			for _, b := range m.Blocks() {
+				if b.Kind() == content.KindImage {
+					out = append(out, b.BlockHandle())
+				}
+			}
+		}
+	}
+	return out
 }
 
 // lookup finds a block of the conversation by its handle.

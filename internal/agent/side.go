@@ -79,7 +79,7 @@ func (a *Agent) see(ctx context.Context, m Model, picture content.Image, questio
 func (a *Agent) settle(ctx context.Context, in delivery.Input) (delivery.Prompt, []delivery.Receipt, error) {
 	for range maxDecides {
 		plan := delivery.Decide(in)
-		r := delivery.Results{Variants: map[content.Handle]content.Blob{}}
+		r := delivery.Results{Variants: map[content.Handle]content.Blob{}, Texts: map[content.Handle]string{}}
 		again := false
 		for _, o := range plan.Orders() {
 			at, _ := content.AttachmentOf(o.Block())
@@ -98,6 +98,11 @@ func (a *Agent) settle(ctx context.Context, in delivery.Input) (delivery.Prompt,
 				again = a.gone(o.Spare(), in.Facts.Missing) || again
 			case !o.Send.IsZero():
 				again = a.gone(o.Send, in.Facts.Missing) || again
+			case !o.Load.IsZero():
+				text, ok := a.loaded(o.Load)
+				if r.Texts[o.Handle] = text; !ok {
+					in.Facts.Missing[o.Load.Digest], again = true, true
+				}
 			}
 		}
 		if err := ctx.Err(); err != nil {

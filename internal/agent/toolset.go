@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -127,7 +128,8 @@ func (o *outcome) equip(t *turn) {
 	st := t.s.Stored()
 	o.env = tool.Env{
 		Cwd: st.Cwd, Roots: t.s.roots(), Forbidden: t.s.a.o.Forbidden, Session: st.ID, Scratch: t.s.a.o.Stager.Dir(st.ID),
-		Lookup: t.s.lookup, Files: t.s.files, Host: t.host,
+		Lookup: t.s.lookup, Pictures: t.s.pictures, Files: t.s.files, Host: t.host,
+		Denied: t.denied,
 		Live: func(text string) {
 			if !o.over.Load() {
 				t.front.ToolOutput(ToolOutput{Call: o.call, Text: text})
@@ -151,6 +153,17 @@ func (o *outcome) equip(t *turn) {
 		}
 		return nil
 	}
+}
+
+// denied reports whether the user's rules keep a file from being read or searched.
+func (t *turn) denied(abs string) bool {
+	for _, name := range []string{"read", "grep"} {
+		v, _ := t.policy.Rules.Decide(permission.Request{Tool: name, Action: permission.Read, Path: filepath.ToSlash(abs), Inside: true})
+		if v == permission.Deny {
+			return true
+		}
+	}
+	return false
 }
 
 // wrote notes how the call left the files that it was about to change, so that

@@ -15,6 +15,9 @@ func (t *turn) run(ctx context.Context) (content.StopReason, error) {
 	if err := t.learn(ctx); err != nil {
 		return content.StopFailed, err
 	}
+	if why := t.model.Unusable; why != nil && !t.fallBack(ctx, missing(why)) {
+		return content.StopFailed, &UnusableError{Agent: t.model.Name, Err: why}
+	}
 	limit := t.policy.MaxSteps
 	if limit == 0 {
 		limit = DefaultMaxSteps

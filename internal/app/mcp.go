@@ -24,7 +24,7 @@ func (a *App) servers() *mcp.Manager {
 	defer a.mu.Unlock()
 	if a.mcp == nil {
 		a.mcp = mcp.New(mcp.Options{
-			Version: a.o.Version, Environ: mcp.Environment(os.Environ()), Now: a.o.Now, Roots: a.rootsOf,
+			Version: a.o.Version, Environ: mcp.Environment(os.Environ()), Now: a.o.Now, Roots: a.rootsOf, Sample: a.sample,
 			OpenURL: openURL, Tokens: tokens{a.Keys()},
 		})
 	}
@@ -98,7 +98,7 @@ func (w *Workspace) GiveServers(session string, servers []mcp.Server) {
 func serverOf(s config.MCPServer) mcp.Server {
 	return mcp.Server{
 		Name: s.Name, Type: mcp.Transport(s.Type), Command: s.Command, Args: s.Args, Env: s.Env, Cwd: s.CWD, URL: s.URL, Headers: s.Headers,
-		Disabled: s.Disabled,
+		Disabled: s.Disabled, CallTimeout: durationOf(s.Timeout), StartTimeout: durationOf(s.StartTimeout), Allow: s.Allow, Deny: s.Deny,
 	}
 }
 

@@ -75,6 +75,22 @@ func (r records) UndoTurns(ctx context.Context, session, turn string) error {
 	return r.db.UndoTurns(ctx, session, turn)
 }
 
+// SaveCost implements agent.CostRecorder.
+func (r records) SaveCost(ctx context.Context, session, turn string, dollars float64) error {
+	return r.db.SaveCost(ctx, session, turn, dollars)
+}
+
+// ForkSession implements agent.SessionForker.
+func (r records) ForkSession(ctx context.Context, from, id, upTo string) error {
+	return r.db.ForkSession(ctx, from, id, upTo)
+}
+
+var (
+	_ agent.CostRecorder  = records{}
+	_ agent.SessionForker = records{}
+	_ agent.Spiller       = (*scratch)(nil)
+)
+
 // jobs are background jobs in the history, where the id of a job holds that of the
 // session that gave it.
 type jobs struct{ db *history.DB }

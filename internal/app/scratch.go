@@ -60,6 +60,26 @@ func (s *scratch) Stage(ctx context.Context, session, name string, b content.Blo
 	return full, nil
 }
 
+// Spill writes a text to a file of that name and returns its path.
+func (s *scratch) Spill(ctx context.Context, session, name, text string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	dir := s.Dir(session)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("write %s: %w", name, err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", fmt.Errorf("write %s: %w", name, err)
+	}
+	defer func() { _ = root.Close() }() // what was written is closed by itself
+	if err := root.WriteFile(name, []byte(text), 0o600); err != nil {
+		return "", fmt.Errorf("write %s: %w", name, err)
+	}
+	return filepath.Join(dir, name), nil
+}
+
 func (s *scratch) write(session, name string, b content.Blob) error {
 	dir := s.Dir(session)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

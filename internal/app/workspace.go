@@ -45,8 +45,8 @@ type Workspace struct {
 	hooks hook.Runner
 	// given are the MCP servers that editors gave with sessions.
 	given map[string][]mcp.Server
-	// live are the fronts of the turns that run, by session.
-	live   map[string]agent.Front
+	// live are the turns that began last, by session.
+	live   map[string]live
 	loaded config.Loaded
 	rules  permission.Rules
 	// broken is the stamp of files that could not be read; they are not
@@ -172,6 +172,12 @@ func (w *Workspace) keyNames() []string {
 	return out
 }
 
+// live is a turn that runs.
+type live struct {
+	session *agent.Session
+	front   agent.Front
+}
+
 // hosts make delegated work possible, and know which turns run.
 type hosts struct{ w *Workspace }
 
@@ -179,9 +185,9 @@ type hosts struct{ w *Workspace }
 func (h hosts) Host(s *agent.Session, t agent.TurnInfo) tool.Host {
 	h.w.mu.Lock()
 	if h.w.live == nil {
-		h.w.live = map[string]agent.Front{}
+		h.w.live = map[string]live{}
 	}
-	h.w.live[s.ID()] = t.Front
+	h.w.live[s.ID()] = live{s, t.Front}
 	h.w.mu.Unlock()
 	if host := h.w.crew.Host(s, t); host != nil {
 		return host
@@ -315,7 +321,7 @@ func (w *Workspace) policy() agent.Policy {
 	defer w.mu.Unlock()
 	c := w.loaded.Config
 	p := agent.Policy{
-		Rules: w.rules, MaxSteps: c.Limits.MaxSteps, MaxSends: c.Limits.MaxSends, ToolOutput: int(c.Limits.ToolOutputBytes),
+		Rules: w.rules, MaxSteps: c.Limits.MaxSteps, MaxSends: c.Limits.MaxSends, ToolOutput: int(c.Limits.ToolOutputBytes), Dirs: c.AdditionalDirectories,
 		Budgets: delivery.Budgets{
 			Picture: int64(c.Limits.PictureBytes), History: int64(c.Limits.HistoryBytes),
 			Request: int64(c.Limits.RequestBytes), Text: int64(c.Limits.InlineTextBytes),

@@ -90,3 +90,6 @@ func Lift(ctx context.Context) (context.Context, func() ([]content.Source, error
 		return r.sources, err
 	}
 }
+
+// Offers reports whether a tool of s is to be offered.
+func Offers(s Server, tool string) bool { return s.offers(tool) }

@@ -99,6 +99,9 @@ func (mgr *Manager) Tools(ctx context.Context, scopes ...Scope) ([]tool.Tool, []
 	var readers []*member
 	for i, m := range ms {
 		for _, t := range got[i].tools {
+			if !m.server.offers(t.name) {
+				continue
+			}
 			refs = append(refs, ref{m.server.Name, t.name})
 			all = append(all, &remote{m: m, it: t})
 		}

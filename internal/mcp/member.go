@@ -39,6 +39,8 @@ type member struct {
 
 func newMember(o *Options, sc Scope, s Server) *member {
 	s.Args, s.Env, s.Headers = slices.Clone(s.Args), maps.Clone(s.Env), maps.Clone(s.Headers) // the caller may go on with its own
+	s.Allow, s.Deny = slices.Clone(s.Allow), slices.Clone(s.Deny)
+	o = s.within(o)
 	m := &member{o: o, server: s, scope: sc.ID, dir: sc.Dir, mask: newMasker(s), keeper: &keeper{o: o, server: s}, state: StateIdle}
 	if s.Disabled {
 		m.state = StateDisabled

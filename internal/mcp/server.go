@@ -1,11 +1,14 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"time"
 
@@ -38,6 +41,40 @@ type Server struct {
 	URL      string
 	Headers  map[string]string
 	Disabled bool
+	// CallTimeout and StartTimeout stand in the place of those of Options where
+	// they are not 0.
+	CallTimeout, StartTimeout time.Duration
+	// Allow are the tools that are offered, by name or a pattern of path.Match;
+	// none is all. Deny are those that are not, also where Allow has them.
+	Allow, Deny []string
+}
+
+// offers reports whether a tool of the server is to be offered.
+func (s Server) offers(tool string) bool {
+	in := func(list []string) bool {
+		return slices.ContainsFunc(list, func(pattern string) bool {
+			ok, err := path.Match(pattern, tool)
+			return pattern == tool || err == nil && ok
+		})
+	}
+	return (len(s.Allow) == 0 || in(s.Allow)) && !in(s.Deny)
+}
+
+// within are the options with the server's own times.
+func (s Server) within(o *Options) *Options {
+	own := *o
+	own.CallTimeout, own.StartTimeout = cmp.Or(s.CallTimeout, o.CallTimeout), cmp.Or(s.StartTimeout, o.StartTimeout)
+	return &own
+}
+
+// defaultTransport reaches HTTP servers. An answer may take long to begin, so its
+// time is bounded by that of the call.
+func defaultTransport() http.RoundTripper {
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConns: 16, IdleConnTimeout: time.Minute,
+		DialContext:         (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 15 * time.Second,
+	}
 }
 
 // kind is the transport that is meant.
@@ -86,7 +123,8 @@ type Options struct {
 	// Environ is what stdio servers get beside their own variables, spelled as
 	// os.Environ spells it. See Environment.
 	Environ []string
-	// Dial makes the requests of HTTP servers; nil is http.DefaultTransport.
+	// Dial makes the requests of HTTP servers; nil is a transport with the proxy of the
+	// environment.
 	Dial http.RoundTripper
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
@@ -137,7 +175,7 @@ func withDefaults(o Options) *Options {
 		o.MaxRestarts = 5
 	}
 	if o.Dial == nil {
-		o.Dial = http.DefaultTransport
+		o.Dial = defaultTransport()
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -44,6 +44,9 @@ type Env struct {
 	// Pictures lists the pictures of the conversation, oldest first; nil lists
 	// none.
 	Pictures func() []content.Handle
+	// Denied reports whether the rules deny reading a file below a folder that may
+	// be read; nil denies none. abs is absolute.
+	Denied func(abs string) bool
 	// Files remembers what the session has read; nil remembers nothing.
 	Files *FileLog
 	// Keep stores a file as it is, before a tool changes or removes it; nil

@@ -199,18 +199,18 @@ func (r *reader) count(f file, p *pattern, most int) found {
 		}
 		out.lines++
 	}
-	if out.lines > 0 && !r.s.single && holdsKeys(r.s, f) {
+	if out.lines > 0 && !r.s.single && withheld(r.s, f) {
 		out.lines = 0
 	}
 	return out
 }
 
-// holdsKeys reports whether a file is one of those that hold keys: a search over
-// a folder must not tell what stands in them.
-func holdsKeys(s *scope, f file) bool {
+// withheld reports whether a file is one of those that hold keys, or that the user's
+// rules deny: a search over a folder must not tell what stands in them.
+func withheld(s *scope, f file) bool {
 	abs := filepath.Join(s.real, filepath.FromSlash(f.rel))
 	v, _ := (permission.Rules{Mode: permission.ModeFull}).Decide(permission.Request{
 		Tool: "grep", Action: permission.Read, Path: filepath.ToSlash(abs), Inside: true,
 	})
-	return v == permission.Deny
+	return v == permission.Deny || s.denied != nil && s.denied(abs)
 }

@@ -42,6 +42,8 @@ type scope struct {
 	opaque bool
 	// guarded: there are folders below start that no tool enters.
 	guarded bool
+	// denied are files that the user's rules keep from being read, nil for none.
+	denied func(abs string) bool
 }
 
 // open resolves the path that a model wrote.
@@ -61,7 +63,7 @@ func open(name string, env tool.Env) (*scope, error) {
 	if err != nil {
 		return nil, plain(err)
 	}
-	s := &scope{root: root, dir: dir, start: rel, shown: shownAs(p.Abs, env)}
+	s := &scope{root: root, dir: dir, start: rel, shown: shownAs(p.Abs, env), denied: env.Denied}
 	info, err := root.Stat(rel)
 	switch {
 	case err != nil:
