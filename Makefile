@@ -114,6 +114,11 @@ sdk:
 	cd e2e/sdk && GOGC=400 $(GO) test -vet=off -ldflags='-s -w' -gcflags='github.com/...=$(QUICK)' \
 		-gcflags='google.golang.org/...=$(QUICK)' -gcflags='cloud.google.com/...=$(QUICK)' ./...
 
+# Speaks to MCP servers that others wrote, in a module of its own.
+.PHONY: mcp
+mcp:
+	cd e2e/mcp && ./run.sh
+
 # Rebuilds the model catalogue from its pinned source and prints what changed.
 .PHONY: catalogue
 catalogue:

@@ -106,6 +106,7 @@ func (h host) Workspace(ctx context.Context, cwd string) (acp.Workspace, error) 
 		Settings: acp.Settings{Echo: string(l.Config.ACP.Echo), UnknownBlocks: string(l.Config.ACP.UnknownBlocks)},
 		Choices:  func(ctx context.Context) ([]acp.Choice, error) { return choices(ctx, w) },
 		Give:     func(session string, servers []acp.GivenServer) { w.GiveServers(session, given(servers)) },
+		Ended:    w.EndSession,
 		World:    func(s *agent.Session) *slash.World { return world(w, s) },
 	}
 	if len(l.Withheld) > 0 && l.Fingerprint != "" && !l.Trusted {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"tote/internal/agent"
@@ -24,7 +26,7 @@ was not delivered whole and --strict was given; 130 interrupted; 143 terminated.
 // runFlags are the flags of one turn.
 type runFlags struct {
 	*flags
-	files          list
+	files, dirs    list
 	session        string
 	newest         bool
 	strict, sample bool
@@ -37,6 +39,7 @@ type runFlags struct {
 func newRunFlags(e environment) *runFlags {
 	f := &runFlags{flags: newFlags(e, "run", "[PROMPT | -]", runHelp).withJSON().withModel()}
 	f.Var(&f.files, "a", "attach a `file`; may be repeated; \"-\" is standard input")
+	f.Var(&f.dirs, "add-dir", "a further `folder` that tools may work in; may be repeated")
 	f.BoolVar(&f.sample, "sample", false, "attach a picture that the program draws itself")
 	f.StringVar(&f.session, "session", "", "continue the session with this `id`")
 	f.BoolVar(&f.newest, "continue", false, "continue the newest session of this folder")
@@ -137,8 +140,12 @@ func (f *runFlags) openSession(ctx context.Context, a *app.App, ws *app.Workspac
 	if err != nil {
 		return nil, err
 	}
+	dirs, err := f.folders()
+	if err != nil {
+		return nil, err
+	}
 	if !f.newest && f.session == "" {
-		return ws.Agent().Create(ctx, name, cwd, nil)
+		return ws.Agent().Create(ctx, name, cwd, dirs)
 	}
 	id, err := findSession(ctx, a, cwd, f.session)
 	if err != nil {
@@ -148,8 +155,24 @@ func (f *runFlags) openSession(ctx context.Context, a *app.App, ws *app.Workspac
 	if f.agent != "" || f.model != "" {
 		chosen = name
 	}
-	s, err := ws.Agent().Open(ctx, id, chosen, cwd, nil)
+	s, err := ws.Agent().Open(ctx, id, chosen, cwd, dirs)
 	return s, noSession(err, id)
+}
+
+// folders are those of --add-dir, nil for none given.
+func (f *runFlags) folders() ([]string, error) {
+	var out []string
+	for _, d := range f.dirs {
+		abs, err := filepath.Abs(d)
+		if err != nil {
+			return nil, fmt.Errorf("find --add-dir %s: %w", d, err)
+		}
+		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
+			return nil, misuse("--add-dir %s is not a folder", d)
+		}
+		out = append(out, abs)
+	}
+	return out, nil
 }
 
 // findSession checks that a session is there; without an id it is the newest of

@@ -365,3 +365,17 @@ func (w *Workspace) close(ctx context.Context) error {
 	err := w.crew.Close(ctx)
 	return errors.Join(err, w.shell.Close())
 }
+
+// EndSession ends what a session that is closed has left running: its shells, and
+// the servers that its editor gave with it. Its jobs go on.
+func (w *Workspace) EndSession(id string) {
+	w.shell.CloseSession(id)
+	w.mu.Lock()
+	given := len(w.given[id]) > 0
+	delete(w.given, id)
+	delete(w.live, id)
+	w.mu.Unlock()
+	if given {
+		w.app.servers().CloseScope(id)
+	}
+}

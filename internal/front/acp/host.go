@@ -55,6 +55,8 @@ type Workspace struct {
 	// Give has a session use the MCP servers that its client wants; nil where
 	// none are used.
 	Give func(session string, servers []GivenServer)
+	// Ended is told of a session that is closed; nil is told nothing.
+	Ended func(session string)
 	// World is what the /commands of a session act on, nil for none.
 	World func(*agent.Session) *slash.World
 }

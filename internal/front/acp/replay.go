@@ -136,7 +136,7 @@ func (p *player) user(ctx context.Context, m content.Message) error {
 
 func (p *player) userBlock(ctx context.Context, b content.Block, env content.Envelope) error {
 	if env.IsZero() {
-		if p.client {
+		if p.client || agent.IsNote(b) {
 			return nil // made of a block that goes back itself, such as the file behind a link
 		}
 		return p.ses.put(ctx, wire.Chunk(wire.UpdateUserMessage, p.turn.ID, shower{p.a}.block(b)))

@@ -47,8 +47,12 @@ func (ses *session) close(ctx context.Context) error {
 	if !p.wait(ctx) {
 		return context.Cause(ctx)
 	}
-	a, _ := ses.now()
-	return a.Close(ctx)
+	a, work := ses.now()
+	err := a.Close(ctx)
+	if work.Ended != nil {
+		work.Ended(ses.id)
+	}
+	return err
 }
 
 // send sends a session update: rpc.Parts or one of the wire structs.
