@@ -20,12 +20,13 @@ func durationOf(d config.Duration) time.Duration { return time.Duration(d) }
 // servers are the MCP servers of this process. They start at the first turn that
 // may use them.
 func (a *App) servers() *mcp.Manager {
+	keys := a.Keys() // takes the lock too
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.mcp == nil {
 		a.mcp = mcp.New(mcp.Options{
 			Version: a.o.Version, Environ: mcp.Environment(os.Environ()), Now: a.o.Now, Roots: a.rootsOf, Sample: a.sample,
-			OpenURL: openURL, Tokens: tokens{a.Keys()},
+			OpenURL: openURL, Tokens: tokens{keys},
 		})
 	}
 	return a.mcp

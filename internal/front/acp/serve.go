@@ -102,7 +102,7 @@ func (s *server) initialize(_ context.Context, r *rpc.Request) (any, error) {
 	return wire.InitializeResult{
 		ProtocolVersion: version,
 		AgentCapabilities: wire.AgentCapabilities{
-			LoadSession: true, PromptCapabilities: wire.AllPrompts,
+			LoadSession: true, PromptCapabilities: wire.AllPrompts, MCPCapabilities: wire.MCPCapabilities{HTTP: true, SSE: true},
 			SessionCapabilities: wire.SessionCapabilities{List: true, Delete: true, Resume: true, Close: true, AdditionalDirectories: true},
 		},
 		AgentInfo:   wire.Implementation{Name: "tote", Title: "tote", Version: s.o.Version},

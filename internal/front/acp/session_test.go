@@ -9,6 +9,9 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tote/internal/front/acp"
+	"tote/internal/front/acp/wire"
 )
 
 // in runs a test in a bubble with a world of its own.
@@ -29,7 +32,7 @@ func TestHandshake(t *testing.T) {
 		t := w.t
 		p := w.boot(plain)
 		const result = `{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":true,"embeddedContext":true},` +
-			`"mcpCapabilities":{"http":false,"sse":false},"sessionCapabilities":{"list":{},"delete":{},"resume":{},"close":{},"additionalDirectories":{}}},` +
+			`"mcpCapabilities":{"http":true,"sse":true},"sessionCapabilities":{"list":{},"delete":{},"resume":{},"close":{},"additionalDirectories":{}}},` +
 			`"agentInfo":{"name":"tote","title":"tote","version":"1.2.3"},"authMethods":[]}`
 		for _, version := range []string{`{"protocolVersion":0}`, `{}`, `{"protocolVersion":2}`, `{"protocolVersion":65535}`} {
 			want(t, version, reply(t, p.send(request(1, "initialize", version)), 1), result)
@@ -49,6 +52,8 @@ func TestNew(t *testing.T) {
 	unixOnly(t)
 	in(t, func(w *world) {
 		t := w.t
+		given := map[string][]acp.GivenServer{}
+		w.work.Give = func(session string, servers []acp.GivenServer) { given[session] = servers }
 		p := w.boot(noticed)
 		got := p.send(request(1, "session/new", fmt.Sprintf(`{"cwd":%s,"mcpServers":[{"name":"db","command":"x"},{"type":"http","name":"web","url":"u","headers":[]}],`+
 			`"additionalDirectories":["/other/"]}`, quote(w.dir))))
@@ -56,9 +61,8 @@ func TestNew(t *testing.T) {
 			`{"jsonrpc":"2.0","id":1,"result":{"sessionId":"id1","configOptions":[{"id":"mode","name":"Mode","description":"How much is done without asking",` +
 				`"category":"mode","type":"select","currentValue":"ask","options":[` + modeOptions + `]},` + agentOption("main") + `],` +
 				`"modes":{"currentModeId":"ask","availableModes":[` + strings.ReplaceAll(modeOptions, `"value"`, `"id"`) + `]}}}`,
-			`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"id1","update":{"sessionUpdate":"notice","severity":"warning",` +
-				`"title":"MCP servers of the editor are not used by this version: db, web","description":"the session has the built-in tools only"}}}`,
 		})
+		want(t, "servers", given, map[string][]acp.GivenServer{"id1": {{Name: "db", Command: "x"}, {Type: "http", Name: "web", URL: "u", Headers: []wire.NameValue{}}}})
 		st, err := w.disk.Session(t.Context(), "id1")
 		if err != nil {
 			t.Fatal(err)

@@ -55,7 +55,10 @@ func TestDecode(t *testing.T) {
 	}
 	want := wire.SessionParams{
 		SessionID: "s", CWD: "/", AdditionalDirectories: []string{"/b"},
-		MCPServers: []wire.MCPServer{{Name: "a"}, {Name: "b"}},
+		MCPServers: []wire.MCPServer{
+			{Name: "a", Command: "c", Args: []string{"x"}, Env: []wire.NameValue{{Name: "K", Value: "secret"}}},
+			{Type: "http", Name: "b", URL: "u", Headers: []wire.NameValue{{Name: "H", Value: "secret"}}},
+		},
 	}
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
