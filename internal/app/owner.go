@@ -3,15 +3,12 @@ package app
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/gofrs/flock"
 )
 
 // This file tells which processes still run: each holds the lock of a file of its
 // own, which the system gives back when the process ends, however it ends.
-
-var ownerForm = regexp.MustCompile(`^[A-Za-z0-9-]{8,64}$`)
 
 func (a *App) ownerFile(owner string) string {
 	return filepath.Join(a.dirs.Data, "locks", "process-"+owner+".lock")
@@ -47,7 +44,7 @@ func (a *App) disown() {
 
 // alive reports whether the process of that name still runs.
 func (a *App) alive(owner string) bool {
-	if !ownerForm.MatchString(owner) {
+	if owner == "" || filepath.Base(owner) != owner {
 		return false
 	}
 	if _, err := os.Stat(a.ownerFile(owner)); err != nil {

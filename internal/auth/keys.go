@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -35,7 +34,16 @@ var (
 	ErrName = errors.New(`a key's name has letters, digits and ._@/- only, 128 at most`)
 )
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@/-]{0,127}$`)
+// named reports whether a name can name a key.
+func named(name string) bool {
+	for i, r := range name {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		if !letter && (i == 0 || !strings.ContainsRune("._@/-", r)) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 128
+}
 
 // Ring is a keyring of the system.
 type Ring interface {
@@ -130,7 +138,7 @@ func (k *Keys) write(all kept) error {
 
 // Get returns the key of a name.
 func (k *Keys) Get(name string) (string, error) {
-	if !nameForm.MatchString(name) {
+	if !named(name) {
 		return "", fmt.Errorf("key %q: %w", name, ErrName)
 	}
 	k.mu.Lock()
@@ -159,7 +167,7 @@ func (k *Keys) Get(name string) (string, error) {
 func (k *Keys) Set(name, key string) (Place, error) {
 	key = strings.TrimSpace(key)
 	switch {
-	case !nameForm.MatchString(name):
+	case !named(name):
 		return "", fmt.Errorf("key %q: %w", name, ErrName)
 	case key == "":
 		return "", fmt.Errorf("key %q: it is empty", name)
@@ -182,7 +190,7 @@ func (k *Keys) Set(name, key string) (Place, error) {
 
 // Delete forgets a key. That there was none is ErrNoKey.
 func (k *Keys) Delete(name string) error {
-	if !nameForm.MatchString(name) {
+	if !named(name) {
 		return fmt.Errorf("key %q: %w", name, ErrName)
 	}
 	k.mu.Lock()
