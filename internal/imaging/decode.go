@@ -74,7 +74,7 @@ func classify(f Format, size int, err error) error {
 func decodeFormat(ctx context.Context, data []byte, h *header) (image.Image, error) {
 	switch h.Format {
 	case PNG:
-		return png.Decode(until(ctx, data))
+		return png.Decode(until(ctx, h.mended(data)))
 	case JPEG:
 		return decodeJPEG(ctx, data, h)
 	case GIF:

@@ -12,8 +12,13 @@ import (
 func seeds(f *testing.F) [][]byte {
 	f.Helper()
 	picture := imagingtest.Corners(12, 7)
-	return [][]byte{
-		{},
+	spoilt := make([][]byte, 0, len(spoiltPNGs()))
+	for _, s := range spoiltPNGs() {
+		spoilt = append(spoilt, s.data)
+	}
+	return append(
+		spoilt,
+		[]byte{},
 		[]byte("BM"), []byte("GIF89a"), []byte("RIFF\x04\x00\x00\x00WEBP"),
 		imagingtest.PNG(picture), imagingtest.PNG(paletted(16, 9, 5)), imagingtest.PNGWithOrientation(picture, 7),
 		imagingtest.JPEG(picture, 6), fourComponentJPEG([4]byte{255, 0, 0, 255}, 0), fourComponentJPEG([4]byte{1, 2, 3, 4}, -1),
@@ -25,7 +30,7 @@ func seeds(f *testing.F) [][]byte {
 		bmpFile(3, 2, 4, 0, make([]byte, 64), make([]byte, 8)),
 		[]byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic\x00\x00\x00\x10meta\x00\x00\x00\x00"),
 		[]byte("\x00\x00\x01\x00\x01\x00\x10\x10\x00\x00\x01\x00\x20\x00\x00\x00\x00\x00\x16\x00\x00\x00"),
-	}
+	)
 }
 
 func FuzzMeasure(f *testing.F) {

@@ -19,7 +19,7 @@ var pngColors = map[byte]struct {
 }
 
 // readPNG reads IHDR and walks the chunk headers for transparency,
-// orientation and the number of frames.
+// orientation and the number of frames. Spoilt chunks have no say.
 func (h *header) readPNG(data []byte) error {
 	if len(data) < 33 || binary.BigEndian.Uint32(data[8:]) != 13 || string(data[12:16]) != "IHDR" {
 		return damaged(PNG, "no complete header")
@@ -33,17 +33,15 @@ func (h *header) readPNG(data []byte) error {
 	}
 	h.BitDepth, h.Color, h.lossless = int(data[24]), layout.color, true
 	h.Alpha = h.Color == RGBA || h.Color == GrayAlpha
-	for rest := data[33:]; len(rest) >= 12; {
-		n := uint64(binary.BigEndian.Uint32(rest))
-		kind := string(rest[4:8])
-		if n+12 > uint64(len(rest)) {
-			break
-		}
-		if kind == "IEND" {
+	for p := range pngParts(data) {
+		switch {
+		case p.kind == "IEND":
 			return nil
+		case p.spoilt():
+			h.spoils |= spoilOf(p.kind)
+		default:
+			h.pngChunk(p.kind, p.body())
 		}
-		h.pngChunk(kind, rest[8:8+n])
-		rest = rest[12+n:]
 	}
 	h.cut = "truncated after " + byteSize(len(data))
 	return nil

@@ -30,6 +30,7 @@ type header struct {
 	lossless    bool      // the file stores exact pixels
 	cut         string    // what is missing at the end, seen without decoding
 	pixels      int64     // the most pixels any picture stream in the file announces
+	spoils      spoils    // PNG: what is damaged and can be left out
 	plainCMYK   bool      // CMYK JPEG without Adobe marker: values not inverted
 	frame       webpFrame // WebP: the first frame
 	frameX      int       // WebP: place of the first frame on the canvas

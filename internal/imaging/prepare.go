@@ -14,10 +14,14 @@ type Result struct {
 	Same          bool // Data is the input, byte for byte
 	MIME          string
 	Width, Height int
-	Changes       []Change // what was done; empty only when Same, or for a view shown without loss
+	Changes       []Change // what was done; empty when Same, for a view shown without loss, or where Detail says all
 	Frames        int      // of the source; 1 = still
 	Zoom          int      // the whole number by which it was enlarged; 0 and 1 = not
 	Source        Info
+	// Detail says in words, without a full stop, which damaged parts were left
+	// out that are not needed to show the picture; empty for none. Where that
+	// is all that was done, Changes is empty: no pixel was touched.
+	Detail string
 }
 
 // Rect is a region in displayed (upright) pixels of the full picture.
@@ -25,7 +29,9 @@ type Rect struct{ X, Y, W, H int }
 
 // Prepare makes a picture keep to the bounds. It passes through unchanged when
 // it does so already and is upright, 8-bit, grey or RGB(A), still, and decodes
-// to its end. Errors are *Error or the context's own.
+// to its end. A PNG of which only parts are damaged that are not needed to show
+// it passes without them, the rest byte for byte; Result.Detail names them.
+// Errors are *Error or the context's own.
 func Prepare(ctx context.Context, data []byte, b Bounds) (Result, error) {
 	h, err := measure(data)
 	if err != nil {
@@ -36,22 +42,27 @@ func Prepare(ctx context.Context, data []byte, b Bounds) (Result, error) {
 		return Result{}, err
 	}
 	j := job{b: b, h: &h, src: newSource(img), turn: h.Orientation}
-	passed := Result{Data: data, Same: true, MIME: h.MIME, Width: h.Width, Height: h.Height, Frames: h.Frames, Source: h.Info}
-	if j.inBounds(len(data)) {
-		switch {
-		case j.plain():
-			return passed, nil
-		case h.Color == Palette && h.Format == PNG && h.BitDepth == 8:
-			same, err := j.ownPalette(ctx, data)
-			if err != nil {
-				return Result{}, err
-			}
-			if same {
-				return passed, nil
-			}
-		}
+	body := h.mended(data)
+	if !j.inBounds(len(body)) {
+		return j.run(ctx)
 	}
-	return j.run(ctx)
+	if h.Format == PNG {
+		if h.spoils, err = h.unsoundPacked(ctx, data); err != nil {
+			return Result{}, err
+		}
+		body = h.mended(data)
+	}
+	passes, err := j.passes(ctx, body)
+	if err != nil {
+		return Result{}, err
+	}
+	if !passes {
+		return j.run(ctx)
+	}
+	return Result{
+		Data: body, Same: h.spoils == 0, MIME: h.MIME, Width: h.Width, Height: h.Height, Frames: h.Frames, Source: h.Info,
+		Detail: h.spoils.String(),
+	}, nil
 }
 
 // storedRect maps a displayed region to the stored pixels.
@@ -84,6 +95,14 @@ func (j *job) plain() bool {
 		return false
 	}
 	return j.h.Color == RGB || j.h.Color == RGBA || j.h.Color == Gray && !j.h.Alpha
+}
+
+// passes says whether a file within the bounds can be handed on as it is.
+func (j *job) passes(ctx context.Context, data []byte) (bool, error) {
+	if j.h.Color == Palette && j.h.Format == PNG && j.h.BitDepth == 8 {
+		return j.ownPalette(ctx, data)
+	}
+	return j.plain(), nil
 }
 
 // ownPalette recognises a palette PNG that this package wrote: encoding its
@@ -241,5 +260,6 @@ func (j *job) result(enc attempt, r *raster, flattened bool) Result {
 	return Result{
 		Data: enc.data, MIME: enc.format.MIME(), Width: r.w, Height: r.h,
 		Changes: changes, Frames: j.h.Frames, Source: j.h.Info,
+		Detail: j.h.spoils.String(),
 	}
 }
