@@ -16,8 +16,8 @@ import (
 	p "tote/internal/provider/providertest"
 )
 
-// editor drives the program as an editor does, one request after the other.
-type editor struct {
+// benchEditor drives the program as an editor does, one request after the other.
+type benchEditor struct {
 	b   *testing.B
 	cmd *exec.Cmd
 	in  *bufio.Writer
@@ -26,7 +26,7 @@ type editor struct {
 	id  int
 }
 
-func newEditor(b *testing.B, program string, r *rig) *editor {
+func newEditor(b *testing.B, program string, r *rig) *benchEditor {
 	b.Helper()
 	cmd := exec.CommandContext(b.Context(), program, "acp")
 	cmd.Dir, cmd.Env = r.cwd, append(os.Environ(), "TOTE_HOME="+r.home)
@@ -41,7 +41,7 @@ func newEditor(b *testing.B, program string, r *rig) *editor {
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
-	e := &editor{b: b, cmd: cmd, in: bufio.NewWriterSize(in, 1<<20), out: bufio.NewReaderSize(out, 1<<20)}
+	e := &benchEditor{b: b, cmd: cmd, in: bufio.NewWriterSize(in, 1<<20), out: bufio.NewReaderSize(out, 1<<20)}
 	e.end = func() {
 		_ = in.Close() // the program ends on it, which Wait reports
 		if err := cmd.Wait(); err != nil {
@@ -52,7 +52,7 @@ func newEditor(b *testing.B, program string, r *rig) *editor {
 }
 
 // request sends one and reads lines until it is answered.
-func (e *editor) request(method, params string) string {
+func (e *benchEditor) request(method, params string) string {
 	e.b.Helper()
 	e.id++
 	if _, err := fmt.Fprintf(e.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", e.id, method, params); err != nil {
@@ -72,7 +72,7 @@ func (e *editor) request(method, params string) string {
 	}
 }
 
-func (e *editor) open(cwd string) (session string) {
+func (e *benchEditor) open(cwd string) (session string) {
 	e.b.Helper()
 	e.request("initialize", `{"protocolVersion":1,"clientCapabilities":{}}`)
 	line := e.request("session/new", fmt.Sprintf(`{"cwd":%q,"mcpServers":[]}`, cwd))
@@ -82,7 +82,7 @@ func (e *editor) open(cwd string) (session string) {
 }
 
 // memory reads a figure of the process in KB, 0 where the system has none.
-func (e *editor) memory(name string) float64 {
+func (e *benchEditor) memory(name string) float64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", e.cmd.Process.Pid))
 	if err != nil {
 		return 0
