@@ -58,7 +58,7 @@ func (s *Session) Complete(ctx context.Context, system string, list []Exchange, 
 
 // exchanges takes the sources in. Their handles are of this conversation alone.
 func (s *Session) exchanges(ctx context.Context, list []Exchange) ([]content.Message, error) {
-	counts := map[content.Kind]int{}
+	counts := make(map[content.Kind]int)
 	var out []content.Message
 	for _, x := range list {
 		m := content.Message{Role: x.Role}

@@ -82,28 +82,7 @@ func (a *Agent) settle(ctx context.Context, in delivery.Input) (delivery.Prompt,
 		r := delivery.Results{Variants: map[content.Handle]content.Blob{}, Texts: map[content.Handle]string{}}
 		again := false
 		for _, o := range plan.Orders() {
-			at, _ := content.AttachmentOf(o.Block())
-			switch {
-			case o.Cut != nil:
-				v, err := a.o.Cutter.Cut(ctx, at.Original, *o.Cut)
-				if err == nil {
-					err = a.o.Store.Check(v.Digest)
-				}
-				if err != nil {
-					in.Facts.Failed[o.Handle] = delivery.Failed{Reason: delivery.ReasonPrepareFailed, Detail: err.Error()}
-					again = true
-					continue
-				}
-				r.Variants[o.Handle] = v
-				again = a.gone(o.Spare(), in.Facts.Missing) || again
-			case !o.Send.IsZero():
-				again = a.gone(o.Send, in.Facts.Missing) || again
-			case !o.Load.IsZero():
-				text, ok := a.loaded(o.Load)
-				if r.Texts[o.Handle] = text; !ok {
-					in.Facts.Missing[o.Load.Digest], again = true, true
-				}
-			}
+			again = a.carryAside(ctx, o, &in.Facts, &r) || again
 		}
 		if err := ctx.Err(); err != nil {
 			return delivery.Prompt{}, nil, err
@@ -114,6 +93,34 @@ func (a *Agent) settle(ctx context.Context, in delivery.Input) (delivery.Prompt,
 		}
 	}
 	return delivery.Prompt{}, nil, fmt.Errorf("settle a request: no decision held after %d tries", maxDecides)
+}
+
+// carryAside carries out one order of such a request. again says that there is a new
+// fact.
+func (a *Agent) carryAside(ctx context.Context, o delivery.Order, f *delivery.Facts, r *delivery.Results) (again bool) {
+	switch {
+	case o.Cut != nil:
+		at, _ := content.AttachmentOf(o.Block())
+		v, err := a.o.Cutter.Cut(ctx, at.Original, *o.Cut)
+		if err == nil {
+			err = a.o.Store.Check(v.Digest)
+		}
+		if err != nil {
+			f.Failed[o.Handle] = delivery.Failed{Reason: delivery.ReasonPrepareFailed, Detail: err.Error()}
+			return true
+		}
+		r.Variants[o.Handle] = v
+		return a.gone(o.Spare(), f.Missing)
+	case !o.Send.IsZero():
+		return a.gone(o.Send, f.Missing)
+	case !o.Load.IsZero():
+		text, ok := a.loaded(o.Load)
+		if r.Texts[o.Handle] = text; !ok {
+			f.Missing[o.Load.Digest] = true
+			return true
+		}
+	}
+	return false
 }
 
 // gone notes a blob that the store cannot give back whole.

@@ -80,7 +80,7 @@ func (w *Workspace) Expand(ctx context.Context, session, name, args string) (sou
 func promptArgs(p mcp.Prompt, args string) (map[string]string, error) {
 	out := map[string]string{}
 	var rest []string
-	for _, word := range strings.Fields(args) {
+	for word := range strings.FieldsSeq(args) {
 		name, value, ok := strings.Cut(word, "=")
 		known := false
 		for _, a := range p.Args {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"tote/internal/agent"
 	"tote/internal/config"
 	"tote/internal/content"
 	"tote/internal/delivery"
 	"tote/internal/hook"
+	"tote/internal/ingest"
 	"tote/internal/project"
 )
 
@@ -68,11 +70,35 @@ func (g guide) expand(cwd, name, args string) (sources []content.Source, known b
 		return nil, true, err
 	}
 	s := content.Source{Payload: content.Prose{Text: e.Prompt}, Inlet: content.InletPrompt, Chooser: content.ChosenByUser, As: content.KindText}
-	if e.Command.Project {
-		s.Chooser = content.ChosenByTool // its mentions must lie under the roots
+	if !e.Command.Project {
+		return []content.Source{s}, true, nil
 	}
-	return []content.Source{s}, true, nil
+	s.Chooser = content.ChosenByTool
+	return append([]content.Source{s}, mentioned(cwd, e.Prompt, args)...), true, nil
 }
+
+// mentioned are the files that the text of a project's command mentions. The
+// project's own must lie under the roots, what the user typed may lie anywhere.
+func mentioned(cwd, text, typed string) []content.Source {
+	own := ingest.Mentions(typed)
+	var out []content.Source
+	seen := map[string]bool{}
+	for _, token := range ingest.Mentions(text) {
+		if _, there := Find(cwd, token); !there || seen[token] || len(out) == maxMentioned {
+			continue // it stays text
+		}
+		seen[token] = true
+		f := content.Source{Payload: content.Path{Path: token}, Inlet: content.InletMention, Chooser: content.ChosenByTool}
+		if slices.Contains(own, token) {
+			f.Chooser = content.ChosenByUser
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// maxMentioned bounds the files that one command attaches.
+const maxMentioned = 100
 
 // hooks run the user's commands.
 type hooks struct{ w *Workspace }

@@ -66,7 +66,7 @@ func (r records) Detached(ctx context.Context, session string) (map[content.Hand
 }
 
 // SetDetached implements agent.Reductions.
-func (r records) SetDetached(ctx context.Context, session string, handles []content.Handle, off bool) error { //nolint:revive // the state itself, as the agent hands it over
+func (r records) SetDetached(ctx context.Context, session string, handles []content.Handle, off bool) error {
 	return r.db.SetDetached(ctx, session, handles, off)
 }
 
@@ -141,7 +141,7 @@ func (a *App) Permits(ctx context.Context) ([]history.Permit, error) {
 	return db.Permits(ctx)
 }
 
-// ErrNoPermit: there is no such rule to take back.
+// ErrNoPermit says that there is no such rule to take back.
 var ErrNoPermit = errors.New("no such rule was allowed there")
 
 // TakeBack takes a rule back that the user allowed for good.

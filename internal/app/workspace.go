@@ -124,7 +124,14 @@ func (w *Workspace) tools() (*tool.Registry, error) {
 		Timeout: durationOf(cfg.Bash.Timeout), MaxTimeout: durationOf(cfg.Bash.MaxTimeout),
 	})
 	all := []tool.Tool{
-		tool.Read{}, tool.List{}, tool.Write{}, tool.Edit{}, tool.Todo{}, tool.ViewImage{}, search.Glob{}, search.NewGrep(search.Options{}),
+		tool.Read{},
+		tool.List{},
+		tool.Write{},
+		tool.Edit{},
+		tool.Todo{},
+		tool.ViewImage{},
+		search.Glob{},
+		search.NewGrep(search.Options{}),
 		skill{w.guide},
 	}
 	all = append(all, w.shell.Tools()...)

@@ -94,7 +94,8 @@ func changesOf(cs []imaging.Change) content.Changes {
 	return out
 }
 
-// preparedDetail says in numbers what the changes say in words.
+// preparedDetail says in numbers what the changes say in words, and what was
+// left out because it was damaged.
 func preparedDetail(r imaging.Result) string {
 	var out []string
 	for _, c := range r.Changes {
@@ -111,6 +112,9 @@ func preparedDetail(r imaging.Result) string {
 			out = append(out, "transparency laid on white")
 		case imaging.DepthReduced, imaging.ColorConverted, imaging.Recompressed:
 		}
+	}
+	if r.Detail != "" {
+		out = append(out, r.Detail)
 	}
 	return strings.Join(out, ", ")
 }

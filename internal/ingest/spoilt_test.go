@@ -27,6 +27,9 @@ func TestSpoiltProfileIsNoFault(t *testing.T) {
 		if img.Fault != content.FaultNone || img.Changes != 0 || !bytes.Equal(blobs.get(t, img.Original), data) {
 			t.Errorf("%v: fault %v %q, changes %v", on, img.Fault, img.Detail, img.Changes)
 		}
+		if img.Detail != "a damaged colour profile was left out" {
+			t.Errorf("%v: detail %q", on, img.Detail)
+		}
 		if got := blobs.get(t, img.Prepared); !bytes.Equal(got, plain) {
 			t.Errorf("%v: prepared is %d bytes, want %d", on, len(got), len(plain))
 		}

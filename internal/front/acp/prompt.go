@@ -72,9 +72,12 @@ func (ses *session) serve(ctx, turn context.Context, at *place, blocks []wire.Bl
 	for _, b := range blocks {
 		p.Sources = append(p.Sources, b.Source())
 	}
-	if done, result, err := f.command(turn, &p, work); done {
+	if done, result := f.command(turn, &p, work); done {
 		ses.refresh(ctx)
-		return result, err
+		return result, nil
+	}
+	if work.World != nil {
+		work.World(a).Ready()
 	}
 	res, err := a.Prompt(turn, p)
 	f.finish()
@@ -93,18 +96,18 @@ func (ses *session) serve(ctx, turn context.Context, at *place, blocks []wire.Bl
 
 // command carries out a /command. done says that the prompt is answered; else p is
 // what the turn is to be about.
-func (f *front) command(ctx context.Context, p *agent.Prompt, work Workspace) (done bool, result any, err error) {
+func (f *front) command(ctx context.Context, p *agent.Prompt, work Workspace) (done bool, result any) {
 	c, ok := slash.Read(p.Sources)
 	if !ok || work.World == nil {
-		return false, nil, nil
+		return false, nil
 	}
 	c.Front = f
 	out, known, err := work.World(f.a).Run(ctx, c)
 	switch {
 	case !known:
-		return false, nil, nil
+		return false, nil
 	case ctx.Err() != nil:
-		return true, f.result(wire.StopCancelled), nil
+		return true, f.result(wire.StopCancelled)
 	case err != nil:
 		out.Text = "[tote] " + err.Error() + "\n" // the user typed it and reads the answer
 	}
@@ -112,7 +115,7 @@ func (f *front) command(ctx context.Context, p *agent.Prompt, work Workspace) (d
 		f.tell(wire.Chunk(wire.UpdateAgentMessage, f.lineID(), wire.TextBlock(out.Text)))
 	}
 	p.Sources = out.Prompt
-	return out.Prompt == nil, f.result(wire.StopEndTurn), nil
+	return out.Prompt == nil, f.result(wire.StopEndTurn)
 }
 
 // begin makes a front the session's live one and echoes the prompt where that is

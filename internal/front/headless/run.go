@@ -81,65 +81,72 @@ func Run(ctx context.Context, t Turn, s Streams) int {
 // started, and returns the exit code.
 func work(ctx context.Context, t Turn, f front) int {
 	if t.World == nil {
-		return finish(f, func() (content.StopReason, int) { return turn(ctx, t, f) })
+		stop, code := turn(ctx, t, f)
+		f.done(stop)
+		return code
 	}
-	jobs := t.World.Jobs
-	if jobs != nil {
-		jobs.Attend(t.Session.ID(), f.asked)
-		defer jobs.Attend(t.Session.ID(), nil)
-		var mu sync.Mutex
-		t.Session.WatchJobs(func(j tool.JobState) {
-			mu.Lock()
-			defer mu.Unlock()
-			f.JobChanged(agent.JobChanged{Job: j})
-		})
-		defer t.Session.WatchJobs(nil)
+	defer attend(t, f)()
+	stop, code := content.StopEndTurn, ExitAnswered
+	if c, ok := slash.Read(t.Sources); ok {
+		c.Front = f
+		if t.Sources, code = command(ctx, t, c, f); code != ExitAnswered {
+			stop = content.StopFailed
+		}
 	}
-	return finish(f, func() (stop content.StopReason, code int) {
-		known := false
-		if c, ok := slash.Read(t.Sources); ok {
-			c.Front = f
-			if t.Sources, known, code = command(ctx, t, c, f); known && t.Sources == nil {
-				stop = content.StopEndTurn
-				if code != ExitAnswered {
-					stop = content.StopFailed
-				}
-			}
-		}
-		if t.Sources != nil {
-			stop, code = turn(ctx, t, f)
-		}
-		if jobs != nil && ctx.Err() == nil {
-			if n := len(jobs.Running(t.Session.ID())); n > 0 {
-				f.Noticed(agent.Noticed{Notice: delivery.Notice{
-					Severity: delivery.SeverityInfo, Title: fmt.Sprintf("waiting for background jobs: %d", n), Detail: "Ctrl-C stops them",
-				}})
-			}
-			if jobs.Wait(ctx, t.Session.ID()) != nil {
-				return content.StopCancelled, ExitInterrupted
-			}
-		}
-		return stop, code
-	})
-}
-
-// finish says how it all ended.
-func finish(f front, run func() (content.StopReason, int)) int {
-	stop, code := run()
+	if t.Sources != nil {
+		stop, code = turn(ctx, t, f)
+	}
+	if !wait(ctx, t, f) {
+		stop, code = content.StopCancelled, ExitInterrupted
+	}
 	f.done(stop)
 	return code
 }
 
+// attend answers for the jobs of the session and shows them, until it is undone.
+func attend(t Turn, f front) (undo func()) {
+	jobs := t.World.Jobs
+	if jobs == nil {
+		return func() {}
+	}
+	jobs.Attend(t.Session.ID(), f.asked)
+	var mu sync.Mutex
+	t.Session.WatchJobs(func(j tool.JobState) {
+		mu.Lock()
+		defer mu.Unlock()
+		f.JobChanged(agent.JobChanged{Job: j})
+	})
+	return func() {
+		jobs.Attend(t.Session.ID(), nil)
+		t.Session.WatchJobs(nil)
+	}
+}
+
+// wait waits for the jobs of the session. It reports whether they have all ended;
+// those of a turn that was interrupted are not waited for.
+func wait(ctx context.Context, t Turn, f front) bool {
+	jobs := t.World.Jobs
+	if jobs == nil || ctx.Err() != nil {
+		return true
+	}
+	if n := len(jobs.Running(t.Session.ID())); n > 0 {
+		f.Noticed(agent.Noticed{Notice: delivery.Notice{
+			Severity: delivery.SeverityInfo, Title: fmt.Sprintf("waiting for background jobs: %d", n), Detail: "Ctrl-C stops them",
+		}})
+	}
+	return jobs.Wait(ctx, t.Session.ID()) == nil
+}
+
 // command carries out a /command. The sources are those of the turn that it wants,
 // nil for none; a command that there is not leaves them as they are.
-func command(ctx context.Context, t Turn, c slash.Call, f front) (sources []content.Source, known bool, code int) {
+func command(ctx context.Context, t Turn, c slash.Call, f front) (sources []content.Source, code int) {
 	out, known, err := t.World.Run(ctx, c)
 	switch {
 	case err != nil:
 		f.fail(Explain(err))
-		return nil, true, ExitFailed
+		return nil, ExitFailed
 	case !known:
-		return t.Sources, false, ExitAnswered
+		return t.Sources, ExitAnswered
 	}
 	if out.Text != "" {
 		f.said(c.Name, out.Text)
@@ -147,11 +154,14 @@ func command(ctx context.Context, t Turn, c slash.Call, f front) (sources []cont
 	if out.Session != "" {
 		f.session(out.Session)
 	}
-	return out.Prompt, true, ExitAnswered
+	return out.Prompt, ExitAnswered
 }
 
 // turn runs a turn and returns how it ended and the exit code.
 func turn(ctx context.Context, t Turn, f front) (content.StopReason, int) {
+	if t.World != nil {
+		t.World.Ready()
+	}
 	result, err := t.Session.Prompt(ctx, agent.Prompt{Sources: t.Sources, Front: f, Strict: t.Strict})
 	switch {
 	case errors.Is(err, agent.ErrStrict):

@@ -48,6 +48,14 @@ type World struct {
 	Cost func(ctx context.Context) (dollars float64, known bool, err error)
 }
 
+// Ready belongs before every turn: what became of jobs of earlier processes goes
+// into the prompt.
+func (w World) Ready() {
+	if w.Jobs != nil {
+		w.Jobs.Recall(w.Session)
+	}
+}
+
 // Call is one command.
 type Call struct {
 	Name, Args string
