@@ -116,7 +116,7 @@ func modelOf(r *http.Request, body []byte) string {
 }
 
 // key is what signs requests for Bedrock.
-var key = providertest.SigV4{ID: "AKIDEXAMPLE", Secret: "a secret of tests", Region: "us-east-1", Service: "bedrock"}
+var key = awsKey
 
 // ServeHTTP implements [http.Handler].
 func (r *rig) ServeHTTP(w http.ResponseWriter, req *http.Request) {

@@ -20,16 +20,15 @@ import (
 )
 
 // producers are the packages that hand over sources.
-var producers = []string{"../../cmd/tote", "../front/acp", "../front/acp/wire", "../front/headless", "../tool", "../agent", "../app"}
+var producers = []string{
+	"../../cmd/tote", "../front/acp", "../front/acp/wire", "../front/headless", "../tool", "../tool/web", "../agent", "../app", "../mcp", "../delegate",
+}
 
 // awaited are members of the closed sets of sources that no product code makes
 // yet. Whoever adds a producer takes the entry out.
 var awaited = map[string]string{
-	"Crop":       "no tool offers a region of a picture",
-	"DataURI":    "surfaces hand over base64; a data URI reaches ingest as the payload of an editor's block only",
 	"InletPaste": "no surface reads a clipboard",
 	"InletDrop":  "no surface takes dropped files",
-	"InletMCP":   "no client of MCP servers",
 }
 
 // produced lists the payloads (as composite literals) and inlets that product
@@ -92,7 +91,7 @@ func TestEverySourceHasAProducer(t *testing.T) {
 }
 
 // inlets are ways in, each with the kind that has to come out.
-func inlets(t *testing.T, w *world) []struct {
+func inlets(t *testing.T, w *world, in *ingest.Inlet) []struct {
 	name string
 	src  content.Source
 	want []content.Kind
@@ -108,7 +107,15 @@ func inlets(t *testing.T, w *world) []struct {
 	path := func(name string, data []byte) content.Path { return content.Path{Path: w.file(name, data)} }
 	image, audio, document := []content.Kind{content.KindImage}, []content.Kind{content.KindAudio}, []content.Kind{content.KindDocument}
 	text, link := []content.Kind{content.KindResourceText}, []content.Kind{content.KindResourceLink}
+	view := []content.Kind{content.KindText, content.KindImage} // what is seen, in words, and the picture
+	looked := func(p content.Payload) content.Source {
+		return content.Source{Payload: p, Inlet: content.InletTool, Chooser: content.ChosenByModel, As: content.KindImage}
+	}
 	w.file("linked.png", png)
+	held, _, err := in.Ingest(t.Context(), user(b64(agenttest.PNG(21, 20, 2)), content.InletACP, content.KindImage), ingest.Scope{})
+	if err != nil || len(held) != 1 {
+		t.Fatalf("%d blocks, %v", len(held), err)
+	}
 	return []struct {
 		name string
 		src  content.Source
@@ -142,7 +149,13 @@ func inlets(t *testing.T, w *world) []struct {
 		}, []content.Kind{content.KindOpaque}},
 		{"picture as a data URI", user(content.DataURI{URI: "data:image/png;base64," + std(png)}, content.InletPaste, 0), image},
 		{"text as a data URI", user(content.DataURI{URI: "data:,mark"}, content.InletPaste, 0), text},
-		{"region of a picture", content.Source{Payload: content.Crop{Handle: "image-1.png", X: 2, Y: 2, W: 8, H: 8}, Inlet: content.InletTool, Chooser: content.ChosenByModel}, image},
+		{"picture from an MCP server", content.Source{Payload: b64(png), Inlet: content.InletMCP, Chooser: content.ChosenByTool, As: content.KindImage}, image},
+		{"picture from another session", content.Source{Payload: content.Given{Block: held[0]}, Inlet: content.InletTool, Chooser: content.ChosenByModel}, image},
+		{"region of a picture", looked(content.Crop{Handle: "image-1.png", X: 2, Y: 2, W: 8, H: 8}), view},
+		{"region of a picture, turned and enlarged", looked(content.Crop{Handle: "image-1.png", X: 2, Y: 2, W: 8, H: 6, Rotate: 90, Zoom: 4}), view},
+		{"two pictures side by side", looked(content.Compare{A: "image-1.png", B: "image-1.png", How: content.CompareSide}), view},
+		// There is nothing to mark on two pictures that are the same.
+		{"two pictures that do not differ", looked(content.Compare{A: "image-1.png", B: "image-1.png", How: content.CompareDiff}), view[:1]},
 		{"words of a tool", content.Source{Payload: content.Prose{Text: "done"}, Inlet: content.InletTool, Chooser: content.ChosenByTool, As: content.KindText}, []content.Kind{content.KindText}},
 	}
 }
@@ -156,7 +169,7 @@ func TestEveryKindHasAnInlet(t *testing.T) {
 	has := make(map[content.Kind]bool)
 	payloads := map[string]bool{}
 	var picture content.Block
-	for _, c := range inlets(t, w) {
+	for _, c := range inlets(t, w, in) {
 		t.Run(c.name, func(t *testing.T) {
 			blocks, _, err := in.Ingest(t.Context(), c.src, ingest.Scope{
 				Cwd: w.cwd, Roots: []string{w.cwd}, Lookup: func(content.Handle) (content.Block, bool) { return picture, picture != nil },

@@ -4,15 +4,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"tote/internal/delivery"
 	"tote/internal/provider/cli/clitest"
 )
 
-// TestMain lets the test binary take the part of a command-line agent.
+// TestMain lets the test binary take the part of a command-line agent, of an MCP
+// server, or of a user's hook.
 func TestMain(m *testing.M) {
 	clitest.Main()
+	if folder := os.Getenv(mcpVar); folder != "" {
+		playMCP(folder)
+		return
+	}
+	if slices.Contains(os.Args, hookArg) {
+		playHook()
+		return
+	}
 	os.Exit(m.Run())
 }
 
