@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tote/internal/content"
+	"tote/internal/imaging/imagingtest"
 	p "tote/internal/provider/providertest"
 )
 
@@ -112,4 +113,10 @@ func says(t *testing.T, what, got string, want ...string) {
 func (r *rig) settings(url, members string) {
 	r.configure(fmt.Sprintf(`{"providers": {"p": {"kind": "openai-chat", "base_url": %q}}, "default_agent": "main",
 		"agents": {"main": {"provider": "p", "model": "m", "vision": true}}%s}`, url, members))
+}
+
+// screenshotOf is a small picture.
+func screenshotOf(t *testing.T) []byte {
+	t.Helper()
+	return imagingtest.PNG(imagingtest.Corners(60, 40))
 }

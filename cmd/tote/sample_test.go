@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/draw"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -111,9 +112,7 @@ func (r *rig) repository() []byte {
 	} {
 		r.git(line...)
 	}
-	for k, v := range map[string]string{"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": ""} {
-		r.env[k] = v
-	}
+	maps.Copy(r.env, map[string]string{"GOPROXY": "off", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": ""})
 	return shot
 }
 

@@ -25,7 +25,9 @@ import (
 	p "tote/internal/provider/providertest"
 )
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"tote": main}) }
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"tote": main, mcpProgram: serveMCP})
+}
 
 // TestScripts runs the program as a process, by the scripts in testdata.
 func TestScripts(t *testing.T) {

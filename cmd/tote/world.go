@@ -12,7 +12,6 @@ import (
 
 // world is what /commands act on, the same on every surface.
 func world(ws *app.Workspace, s *agent.Session) *slash.World {
-	ws.Crew().Recall(s)
 	return &slash.World{
 		Session: s, Jobs: ws.Crew(), Custom: custom{ws, s.ID()},
 		Agents: func(ctx context.Context) []slash.Agent {

@@ -143,6 +143,7 @@ func (a *App) open(ctx context.Context) (*store.Store, *history.DB, error) {
 	// What cannot be removed or recorded now is tried again at the next start.
 	_, _ = cli.Sweep(a.dirs.Scratch)
 	a.endOrphans(ctx, db)
+	a.sweepOwners()
 	return st, db, nil
 }
 

@@ -1,8 +1,11 @@
 package app
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/gofrs/flock"
 )
@@ -16,19 +19,36 @@ func (a *App) ownerFile(owner string) string {
 
 // own takes the lock of this process. The caller holds a.mu.
 func (a *App) own() error {
-	if a.owner != nil {
-		return nil
+	for a.owner == nil {
+		id := newID(a.o.Now())
+		if err := os.MkdirAll(filepath.Dir(a.ownerFile(id)), 0o700); err != nil {
+			return err
+		}
+		l := flock.New(a.ownerFile(id), flock.SetPermissions(0o600))
+		if err := l.Lock(); err != nil {
+			return err
+		}
+		if _, err := os.Stat(a.ownerFile(id)); errors.Is(err, fs.ErrNotExist) {
+			_ = l.Close() // another start took it for one that is left over
+			continue
+		}
+		a.ownerID, a.owner = id, l
 	}
-	id := newID(a.o.Now())
-	if err := os.MkdirAll(filepath.Dir(a.ownerFile(id)), 0o700); err != nil {
-		return err
-	}
-	l := flock.New(a.ownerFile(id), flock.SetPermissions(0o600))
-	if err := l.Lock(); err != nil {
-		return err
-	}
-	a.ownerID, a.owner = id, l
 	return nil
+}
+
+// sweepOwners removes the files of processes that were killed.
+func (a *App) sweepOwners() {
+	names, err := filepath.Glob(a.ownerFile("*"))
+	if err != nil {
+		return // no folder is spelt so
+	}
+	for _, name := range names {
+		owner := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(name), "process-"), ".lock")
+		if owner != a.ownerID {
+			a.alive(owner) // which removes it
+		}
+	}
 }
 
 // disown gives the lock back and removes its file. The caller holds a.mu.
@@ -56,7 +76,8 @@ func (a *App) alive(owner string) bool {
 		return true
 	}
 	path := l.Path()
+	_ = os.Remove(path) // as long as it is locked, so that nobody takes it in between
 	_ = l.Close()
-	_ = os.Remove(path) // nobody holds it, and nobody will again
+	_ = os.Remove(path) // where the system removes no open file
 	return false
 }
