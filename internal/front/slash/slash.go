@@ -94,7 +94,10 @@ func Parse(text string) (name, args string, ok bool) {
 			return "", "", false
 		}
 	}
-	return name, strings.TrimSpace(rest[end:]), name != ""
+	if name == "" {
+		return "", "", false
+	}
+	return name, strings.TrimSpace(rest[end:]), true
 }
 
 // Read reads a command from the sources of a prompt. Its other sources are staged.
