@@ -148,6 +148,8 @@ type Model struct {
 	// Effort is how hard the model should think.
 	Effort    provider.Effort
 	Fallbacks []string
+	// Runner: it is a program with tools of its own, which gets none of ours.
+	Runner bool
 	// Describer names the agent that describes pictures to it, EscalateTo the
 	// one that takes over what it cannot do; "" for none.
 	Describer, EscalateTo string

@@ -23,17 +23,9 @@ func (s *Session) facts(ctx context.Context, m Model, tools *toolset, system str
 	}
 	f.Files = tools.has("read")
 	f.Fixed = int64(len(system))
-	for _, t := range tools.specs {
-		f.Fixed += int64(len(t.Name) + len(t.Description) + len(t.Schema))
-	}
-	if tools.has(viewTool) {
-		f.View = viewTool
-	}
 	_, f.Describer = s.a.describer(ctx, m)
-	if tools.has(lookTool) {
-		for _, c := range s.a.lookers(ctx, m) {
-			f.Lookers = append(f.Lookers, c.Name)
-		}
+	if !m.Runner {
+		s.offer(ctx, m, tools, &f)
 	}
 	r := s.a.o.Reductions
 	if r == nil {
@@ -44,6 +36,20 @@ func (s *Session) facts(ctx context.Context, m Model, tools *toolset, system str
 	}
 	f.Summary, _, err = s.summary(ctx)
 	return f, err
+}
+
+// offer notes what the tools cost, and those of which a model is told where it may
+// need them.
+func (s *Session) offer(ctx context.Context, m Model, tools *toolset, f *delivery.Facts) {
+	f.Fixed += tools.size()
+	if tools.has(viewTool) {
+		f.View = viewTool
+	}
+	if tools.has(lookTool) {
+		for _, c := range s.a.lookers(ctx, m) {
+			f.Lookers = append(f.Lookers, c.Name)
+		}
+	}
 }
 
 // summary is the newest summary in messages and in turns, zero for none.

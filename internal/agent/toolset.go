@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,6 +70,12 @@ func (s *toolset) has(name string) bool {
 func (t *turn) equip(ctx context.Context) {
 	var notices []delivery.Notice
 	t.tools, notices = t.s.toolset(ctx)
+	if n := t.tools.fit(t.window(ctx)); n > 0 && !t.model.Runner {
+		notices = append(notices, delivery.Notice{
+			Severity: delivery.SeverityInfo, Title: fmt.Sprintf("the model's window is small: %d of the tools are left out", n),
+			Detail: "if it is larger than that, set limits.context_tokens of the provider",
+		})
+	}
 	st := t.s.Stored()
 	guide := ""
 	if t.s.a.o.Guide != nil {
@@ -92,6 +99,17 @@ func (t *turn) equip(ctx context.Context) {
 			ID: t.id, Agent: t.model.Name, Front: t.front, Compact: func() string { return t.s.Compact(turnCompact) },
 		})
 	}
+}
+
+// window is how many tokens of context the model has, 0 where that is not known.
+func (t *turn) window(ctx context.Context) int {
+	n := t.model.Profile.Context
+	// Without an answer the next request meets the same fault.
+	f, err := t.s.a.o.Endpoints.Facts(ctx, t.model.Profile.Endpoint)
+	if err == nil && f.Context > 0 && (n == 0 || f.Context < n) {
+		n = f.Context
+	}
+	return n
 }
 
 // turnCompact is how much of a conversation goes along with delegated work, in

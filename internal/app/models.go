@@ -42,7 +42,7 @@ func (w *Workspace) Model(ctx context.Context, name string) (agent.Model, error)
 	}
 	return agent.Model{
 		Name: a.Name, Provider: path, Profile: built, ProbeDue: due, Effort: effort(a.Effort), Fallbacks: a.Fallbacks,
-		Describer: a.Describer, EscalateTo: a.EscalateTo,
+		Runner: a.Runner != "", Describer: a.Describer, EscalateTo: a.EscalateTo,
 		Unusable: w.app.unusable(ctx, p, path),
 	}, nil
 }
