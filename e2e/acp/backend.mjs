@@ -3,7 +3,8 @@ import { createServer } from "node:http";
 
 export async function startBackend() {
   const requests = [];
-  const backend = { requests, mode: "answer", open: new Set() };
+  // script holds answers that are given before all others: a text, or a list of calls.
+  const backend = { requests, mode: "answer", script: [], open: new Set() };
   const server = createServer((req, res) => {
     const parts = [];
     req.on("data", (b) => parts.push(b));
@@ -26,6 +27,17 @@ export async function startBackend() {
       res.writeHead(200, { "content-type": "text/event-stream" });
       const event = (o) => res.write(`data: ${typeof o === "string" ? o : JSON.stringify(o)}\n\n`);
       const delta = (d, finish = null) => event({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta: d, finish_reason: finish }] });
+      const usage = { prompt_tokens: 5000, completion_tokens: 2, total_tokens: 5002 };
+      const scripted = backend.script.shift();
+      if (scripted) {
+        if (typeof scripted === "string") delta({ role: "assistant", content: scripted });
+        else delta({ role: "assistant", tool_calls: scripted.map(([id, name, args], index) => ({ index, id, type: "function", function: { name, arguments: JSON.stringify(args) } })) });
+        delta({}, typeof scripted === "string" ? "stop" : "tool_calls");
+        event({ id: "c", choices: [], usage });
+        event("[DONE]");
+        res.end();
+        return;
+      }
       delta({ role: "assistant", content: "seen " });
       if (backend.mode === "hang") {
         backend.open.add(res);
@@ -34,7 +46,7 @@ export async function startBackend() {
       }
       delta({ content: String(request.pictures.length) });
       delta({}, "stop");
-      event({ id: "c", choices: [], usage: { prompt_tokens: 5000, completion_tokens: 2, total_tokens: 5002 } });
+      event({ id: "c", choices: [], usage });
       event("[DONE]");
       res.end();
     });
@@ -61,4 +73,10 @@ function pictures(body) {
 // textOf is all the text of a request, labels included.
 export function textOf(body) {
   return body.messages.map((m) => (Array.isArray(m.content) ? m.content.map((p) => p.text ?? "").join("\n") : m.content ?? "")).join("\n");
+}
+
+// resultOf is what a model was told of a call.
+export function resultOf(body, id) {
+  const m = body.messages.find((x) => x.role === "tool" && x.tool_call_id === id);
+  return m && (Array.isArray(m.content) ? m.content.map((p) => p.text ?? "").join("\n") : m.content);
 }

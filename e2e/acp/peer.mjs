@@ -30,7 +30,8 @@ export class Peer {
     this.out = [];         // lines to the agent
     this.in = [];          // lines from it
     this.updates = [];     // {raw, update} of session/update
-    this.permissions = 0;
+    this.questions = [];   // what was asked, in order
+    this.answer = () => "allow";
     this.calls = { out: new Map(), in: new Map() };
     this.child = spawn(bin, ["acp"], { env, stdio: ["pipe", "pipe", "pipe"] });
     this.stderr = "";
@@ -41,9 +42,9 @@ export class Peer {
     const input = Readable.toWeb(this.child.stdout).pipeThrough(new TransformStream({ transform: (b, c) => { this.tap("in", b); c.enqueue(b); } }));
     this.stream = acp.ndJsonStream(output.writable, input);
     this.connection = acp.client({ name: "e2e" })
-      .onRequest(acp.methods.client.session.requestPermission, () => {
-        this.permissions++;
-        return { outcome: { outcome: "selected", optionId: "allow" } };
+      .onRequest(acp.methods.client.session.requestPermission, ({ params }) => {
+        this.questions.push(params);
+        return { outcome: { outcome: "selected", optionId: this.answer(params) } };
       })
       .onNotification(acp.methods.client.session.update, () => {})
       .connect(this.stream);

@@ -5,7 +5,7 @@ import { mkdtempSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { startBackend, textOf } from "./backend.mjs";
+import { resultOf, startBackend, textOf } from "./backend.mjs";
 import { Peer, chunkOf, here } from "./peer.mjs";
 import * as pictures from "./pictures.mjs";
 
@@ -247,11 +247,106 @@ async function cancelling() {
   checkSchema(peer, 0);
 }
 
+// checkCalls holds that every call was announced before anything else was said of
+// it, asked about or not, and has one end with nothing behind it.
+function checkCalls(peer, updates) {
+  const state = new Map();
+  const ended = (u) => u.status === "completed" || u.status === "failed";
+  for (const { update: u } of updates) {
+    if (u.sessionUpdate === "tool_call") {
+      ok(`${u.title} is announced once`, !state.has(u.toolCallId));
+      state.set(u.toolCallId, ended(u) ? u.status : "open");
+    } else if (u.sessionUpdate === "tool_call_update") {
+      same(`an update of an open call ${u.toolCallId}`, state.get(u.toolCallId), "open");
+      if (ended(u)) state.set(u.toolCallId, u.status);
+    }
+  }
+  for (const q of peer.questions) ok(`the question about ${q.toolCall.title} is about a call`, state.has(q.toolCall.toolCallId), q);
+  return [...state.values()];
+}
+
+// repairing has a scripted model mend a program whose picture shows the fault.
+async function repairing() {
+  const repo = join(root, "repo"), file = join(repo, "bar.mjs");
+  mkdirSync(repo);
+  writeFileSync(join(repo, "AGENTS.md"), "Every change keeps the check green.\n");
+  const source = 'const width = 10;\nexport const filled = (n) => Math.min(n, width - 1);\nexport const empty = (n) => Math.max(width - 1 - n, 0);\n';
+  writeFileSync(file, source);
+  writeFileSync(join(repo, "check.mjs"), 'import { filled, empty } from "./bar.mjs";\n' +
+    'for (const n of [0, 5, 10]) if (filled(n) + empty(n) !== 10) { console.log(`${n} is wrong`); process.exit(1); }\nconsole.log("all is well");\n');
+  const shot = pictures.png(64, 32);
+  writeFileSync(join(repo, "fault.png"), shot);
+  const check = { command: "node check.mjs", description: "Run the check" };
+  const steps = (...states) => ({ steps: ["find the fault", "mend it"].map((text, i) => ({ text, status: states[i] })) });
+  const edit = (was, now) => ({ path: "bar.mjs", edits: [{ old: was, new: now }] });
+  const calls = [
+    [["c1", "todo", steps("in_progress", "pending")]],
+    [["c2", "read", { path: "bar.mjs" }], ["c3", "grep", { pattern: "width" }], ["c4", "glob", { pattern: "*.mjs" }]],
+    [["c5", "edit", edit("width - 1", "width")]],
+    [["c6", "edit", edit("Math.min(n, width - 1)", "Math.min(n, width)")]],
+    [["c7", "bash", check]],
+    [["c8", "read", { path: "fault.png" }]],
+    [["c9", "view_image", { handle: "image-1.png", region: { x: 8, y: 4, w: 16, h: 8 }, zoom: 4 }]],
+    [["c10", "bash", { command: "rm -r /nowhere/of/this/name" }]],
+    [["c11", "edit", edit("Math.max(width - 1 - n, 0)", "Math.max(width - n, 0)")]],
+    [["c12", "bash", check]],
+    [["c13", "todo", steps("completed", "completed")]],
+  ];
+  backend.script.push(...calls, "The bar is whole again.");
+  const peer = new Peer(bin, env, notices);
+  peer.answer = ({ toolCall, options }) => {
+    if (toolCall.title.includes("rm -r")) return "reject";
+    return toolCall.title === "Run the check" && options.some((o) => o.optionId === "allow_always") ? "allow_always" : "allow";
+  };
+  const hello = await peer.initialize();
+  same("transports of MCP servers", hello.agentCapabilities.mcpCapabilities, { http: true, sse: true });
+  const { sessionId } = await peer.request("session/new", { cwd: repo, mcpServers: [] });
+  const turn = await prompts(peer, sessionId, [block.text("The bar has a gap, see fault.png. Mend it.")]);
+  same("repair: stop reason", turn.result.stopReason, "end_turn");
+  same("repair: asked", peer.questions.map((q) => q.toolCall.title), ["Edit bar.mjs", "Edit bar.mjs", "Run the check", "rm -r /nowhere/of/this/name", "Edit bar.mjs"]);
+  for (const q of peer.questions) ok(`repair: ${q.toolCall.title} can be allowed once or not`, ["allow_once", "reject_once"].every((k) => q.options.some((o) => o.kind === k)), q.options);
+  same("repair: ends", checkCalls(peer, turn.updates).flatMap((s, i) => (s === "completed" ? [] : [`c${i + 1} ${s}`])), ["c5 failed", "c7 failed", "c10 failed"]);
+  const { body, pictures: sent } = backend.requests.at(-1);
+  for (const [id, words] of [["c2", "export const filled"], ["c3", "bar.mjs"], ["c4", "check.mjs"], ["c5", "bar.mjs"], ["c6", "edited"], ["c7", "is wrong"], ["c10", "did not permit"], ["c11", "edited"], ["c12", "all is well"]]) {
+    ok(`repair: ${id} tells the model ${words}`, resultOf(body, id)?.includes(words), resultOf(body, id));
+  }
+  ok("repair: the rules of the project are in the request", textOf(body).includes("Every change keeps the check green."));
+  ok("repair: the picture arrives as it is", sent[0]?.data.equals(shot), sent.map((p) => p.data.length));
+  same("repair: the enlarged part", sent[1] && [pictures.measure(sent[1].data).width, pictures.measure(sent[1].data).height], [64, 32]);
+  ok("repair: no payload stands in text", !textOf(body).includes(shot.toString("base64").slice(0, 60)));
+  const shown = JSON.stringify(turn.updates.map((u) => u.update.content ?? null));
+  for (const words of ["+export const filled = (n) => Math.min(n, width);", "is wrong", "all is well", '"type":"image"']) ok(`repair: the user sees ${words}`, shown.includes(words));
+  const plans = turn.updates.filter((u) => u.update.sessionUpdate === "plan").map((u) => u.update.entries.map((e) => e.status));
+  same("repair: the plan", plans, [["in_progress", "pending"], ["completed", "completed"]]);
+  same("repair: the file", readFileSync(file, "utf8"), source.replace("Math.min(n, width - 1)", "Math.min(n, width)").replace("Math.max(width - 1 - n, 0)", "Math.max(width - n, 0)"));
+  checkSchema(peer, 0);
+
+  peer.questions.length = 0;
+  backend.script.push([["d1", "bash", check]], "done");
+  const { sessionId: other } = await peer.request("session/new", { cwd: repo, mcpServers: [] });
+  const second = await prompts(peer, other, [block.text("check it")]);
+  same("what is allowed for good is not asked in another session", peer.questions.length, 0);
+  same("and done", checkCalls(peer, second.updates), ["completed"]);
+  const undo = await prompts(peer, sessionId, [block.text("/undo")]);
+  same("/undo: stop reason", undo.result.stopReason, "end_turn");
+  same("/undo: the file is as it was", readFileSync(file, "utf8"), source);
+  const again = new Peer(bin, env, notices);
+  await again.initialize();
+  await again.request("session/load", { sessionId: other, cwd: repo, mcpServers: [] });
+  same("the replay brings its calls to an end", checkCalls(again, again.take()), ["completed"]);
+  checkSchema(again, 0);
+  same("clean end", await again.end(), { code: 0, signal: null });
+  checkSchema(peer, 0);
+  same("nothing on standard error", peer.stderr, "");
+  same("clean end", await peer.end(), { code: 0, signal: null });
+}
+
 let ended = false;
 try {
   await everyKind();
   await refusing();
   await cancelling();
+  await repairing();
   ended = true;
 } catch (e) {
   failed++;
