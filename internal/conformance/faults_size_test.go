@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tote/internal/agent"
 	"tote/internal/agent/agenttest"
 	"tote/internal/content"
 	"tote/internal/delivery"
@@ -125,7 +126,11 @@ func TestPromptTooLarge(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, g)
 			const model = "m"
-			w := newWorld(t, r.settings("", "", bind{model: model, vision: "true"}))
+			limits := ""
+			if g.kind == "ollama" {
+				limits = roomy
+			}
+			w := newWorld(t, r.settings(limits, "", bind{model: model, vision: "true"}))
 			p := w.launch()
 			defer p.stop()
 			r.guard(func(w http.ResponseWriter, req *http.Request) bool {
@@ -159,7 +164,7 @@ func TestPromptTooLarge(t *testing.T) {
 func overflow(g *tongue) (reply providertest.Reply, size int64) {
 	switch g.kind {
 	case "openai-chat":
-		return g.rejects(400, "context_length_exceeded", "This model's maximum context length is 8192 tokens. However, your messages resulted in 9210 tokens. Please reduce the length of the messages."), 8192
+		return g.rejects(400, "context_length_exceeded", "This model's maximum context length is 16384 tokens. However, your messages resulted in 19210 tokens. Please reduce the length of the messages."), 16_384
 	case "openai-responses":
 		return providertest.ResponsesFailed("context_length_exceeded", "Your input exceeds the context window of this model. Please adjust your input and try again."), 0
 	case "anthropic":
@@ -167,10 +172,14 @@ func overflow(g *tongue) (reply providertest.Reply, size int64) {
 	case "gemini":
 		return g.rejects(400, "", "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."), 1_048_576
 	case "ollama":
-		return g.rejects(400, "", "request (9210 tokens) exceeds the available context size (7000 tokens), try increasing it"), 7000
+		return g.rejects(400, "", "request (19210 tokens) exceeds the available context size (14000 tokens), try increasing it"), 14_000
 	}
 	return g.rejects(400, "", "Input is too long for requested model."), 0
 }
+
+// roomy are the limits of a provider whose models are not taken to have a small
+// window.
+const roomy = `"context_tokens":100000`
 
 // TestContextOverflow has every wire's server say in its own words that a request
 // with two pictures is more than its context holds.
@@ -178,38 +187,64 @@ func TestContextOverflow(t *testing.T) {
 	for _, g := range tongues() {
 		t.Run(g.kind, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, g)
-			const model = "m"
 			full, size := overflow(&g)
-			r.on(model, func(_ int, l letter) providertest.Reply {
-				if len(l.media) > 1 {
-					return full
-				}
-				return nil
-			})
-			w := newWorld(t, r.settings("", "", bind{model: model, vision: "true"}))
-			p := w.launch()
-			one, _ := w.snap("one.png", 40, 40, 1)
-			two, data := w.snap("two.png", 41, 40, 2)
-			s := p.with(model)
-			p.prompt(s, one, prose("look, and read: "+strings.Repeat("so it goes. ", 1200)))
-			f := p.prompt(s, two, prose("and at this"))
+			p, s, f := overflown(t, g, full, 5000)
 			if n := voided(f); n != 1 || len(told(f, "did not take a request of that size")) != 1 {
 				t.Errorf("%d attempts were withdrawn, %q", n, f.Notices())
 			}
-			if !r.last(t, model).holds(data) {
-				t.Error("the new picture gave way before the old one")
-			}
-			if got := p.learned(model); got.Limits[delivery.LimitContext] != size || got.against() != 0 {
+			if got := p.learned("m"); got.Limits[delivery.LimitContext] != size || got.against() != 0 {
 				t.Errorf("learned %+v, want a window of %d", got, size)
 			}
 			noRetry(t, p.prompt(s, prose("and now?")))
 			p.stop()
-			p = w.launch()
+			p = p.launch()
 			defer p.stop()
 			noRetry(t, p.prompt(p.open(s.ID()), prose("and after a restart?")))
 		})
 	}
+}
+
+// TestContextOverflowEarly is the same where little was said: most of the request
+// are the system prompt and the tools, which never give way. The picture that the
+// user has just given does not either, as long as there is an older one.
+func TestContextOverflowEarly(t *testing.T) {
+	for _, g := range tongues() {
+		t.Run(g.kind, func(t *testing.T) {
+			t.Parallel()
+			full, _ := overflow(&g)
+			p, _, _ := overflown(t, g, full, 100)
+			p.stop()
+		})
+	}
+}
+
+// overflown is a session whose second request is too much: it has two pictures. The
+// newer one has to be in the request that is made of it.
+func overflown(t *testing.T, g tongue, full providertest.Reply, words int) (*process, *agent.Session, *agenttest.Front) {
+	t.Helper()
+	r := newRig(t, g)
+	const model = "m"
+	r.on(model, func(_ int, l letter) providertest.Reply {
+		if len(l.media) > 1 {
+			return full
+		}
+		return nil
+	})
+	limits := ""
+	if g.kind == "ollama" {
+		limits = roomy
+	}
+	w := newWorld(t, r.settings(limits, "", bind{model: model, vision: "true"}))
+	p := w.launch()
+	one, _ := w.snap("one.png", 40, 40, 1)
+	two, data := w.snap("two.png", 41, 40, 2)
+	s := p.with(model)
+	p.prompt(s, one, prose("look, and read: "+strings.Repeat("so it goes. ", words)))
+	f := p.prompt(s, two, prose("and at this"))
+	if !r.last(t, model).holds(data) {
+		t.Error("the new picture gave way before the old one")
+	}
+	return p, s, f
 }
 
 // TestBodyLimitIsNamed has Gemini name the size that it takes, which is obeyed to

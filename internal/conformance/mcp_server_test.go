@@ -117,6 +117,8 @@ func playMCP(folder string) {
 		default:
 			result = `"error":{"code":-32601,"message":"no such method"}`
 		}
-		fmt.Fprintf(os.Stdout, "{\"jsonrpc\":\"2.0\",\"id\":%s,%s}\n", req.ID, result)
+		if _, err := fmt.Fprintf(os.Stdout, "{\"jsonrpc\":\"2.0\",\"id\":%s,%s}\n", req.ID, result); err != nil {
+			return // the client went away
+		}
 	}
 }

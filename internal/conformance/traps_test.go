@@ -200,6 +200,9 @@ func (s narrow) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.OllamaServer.ServeHTTP(w, r)
 }
 
+// noTools is the member of a configuration that switches all tools off.
+const noTools = `"tools":{"disabled":["read","list","write","edit","todo","view_image","glob","grep","skill","bash","bash_output","bash_kill","look","task","escalate","job","fetch"]}`
+
 // TestTrapContext: an Ollama server leaves out the oldest messages, pictures
 // included, when they are more than its context.
 func TestTrapContext(t *testing.T) {
@@ -213,7 +216,8 @@ func TestTrapContext(t *testing.T) {
 			ollama := &providertest.OllamaServer{Capabilities: []string{"completion", "tools", "vision"}}
 			s := httptest.NewServer(narrow{ollama, lax})
 			defer s.Close()
-			w := newWorld(t, bindOllama(s.URL, "true", `"context_tokens":20000`))
+			// This server does not count tools, which would be more than its window.
+			w := newWorld(t, strings.Replace(bindOllama(s.URL, "true", `"context_tokens":20000`), `{`, `{`+noTools+`,`, 1))
 			p := w.launch()
 			defer p.stop()
 			sess := p.with("m")
