@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tote/internal/content"
+	"tote/internal/delivery"
 	"tote/internal/tool"
 )
 
@@ -118,6 +119,8 @@ func (t *turn) ingestResult(ctx context.Context, sources []content.Source) ([]co
 func (t *turn) capped(ctx context.Context, sources []content.Source) []content.Source {
 	if n := len(sources) - maxSources; n > 0 {
 		sources = append(slices.Clone(sources[:maxSources]), tool.Prose(fmt.Sprintf("[%d more parts of this result are left out]", n)))
+		t.notice(delivery.SeverityWarning, fmt.Sprintf("%d parts of a tool's result are left out", n),
+			fmt.Sprintf("at most %d are taken of one result; the model is told so", maxSources))
 	}
 	limit := t.policy.ToolOutput
 	if limit <= 0 {

@@ -76,7 +76,7 @@ func allowSample(ctx context.Context, s *agent.Session, front agent.Front, r mcp
 		}
 	}
 	q := agent.Question{
-		Request: permission.Request{Tool: "mcp__" + r.Server, Action: permission.Call, Detail: "completion"},
+		Request: permission.Request{Tool: "sampling", Action: permission.Call, Detail: r.Server},
 		Title:   "Let the MCP server " + name + " use the model", Reason: "it asks for a completion",
 		Preview: strings.Join(words, "\n"),
 	}

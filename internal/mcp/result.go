@@ -15,8 +15,9 @@ import (
 	"tote/internal/content"
 )
 
-// maxBlocks is how many blocks of one result are taken.
-const maxBlocks = 200
+// maxBlocks is how many blocks of one result are taken. Whoever takes them in has a
+// bound of its own, which is told; this one is against floods.
+const maxBlocks = 5000
 
 // reader makes sources of what a server sent. from names it for people: "SERVER
 // TOOL".

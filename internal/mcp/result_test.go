@@ -108,14 +108,14 @@ func TestCallResult(t *testing.T) {
 
 func TestCallResultBounds(t *testing.T) {
 	var sb strings.Builder
-	for i := range 203 {
+	for i := range 5003 {
 		fmt.Fprintf(&sb, `,{"type":"text","text":"%d"}`, i)
 	}
 	got, _, err := mcp.CallResult(`{"content":[` + sb.String()[1:] + `]}`)
-	if err != nil || len(got) != 201 {
+	if err != nil || len(got) != 5001 {
 		t.Fatalf("%d sources, %v", len(got), err)
 	}
-	if diff := cmp.Diff(prose("[3 more blocks were left out; 200 are taken of one result]"), got[200]); diff != "" {
+	if diff := cmp.Diff(prose("[3 more blocks were left out; 5000 are taken of one result]"), got[5000]); diff != "" {
 		t.Error(diff)
 	}
 	for _, bad := range []string{`7`, `"x"`, `{"content":{}}`, `{"content":"x"}`, `{"content":[`} {
