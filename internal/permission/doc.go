@@ -28,7 +28,12 @@
 // A line of commands runs without a question only where every simple command is
 // matched by a rule. Filters that read nothing but their input (head, wc -l) need
 // none beside a command that is matched. A line that could not be taken apart, or
-// that runs what its text does not tell, is matched by a rule without a pattern only.
+// that runs what its text does not tell, is matched by a rule without a pattern only;
+// and where a rule with a pattern denies commands or asks about them, such a line is
+// asked about, in full mode too: see Rules.Unsure.
+//
+// Where edits are accepted, files that say what is run later (.git, .vscode, .mcp.json
+// and their like) are asked about all the same.
 //
 // Files that hold keys are denied unless the pattern of a rule names such a file.
 // That holds for the words of a command too, but only for those that stand there:

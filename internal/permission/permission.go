@@ -58,7 +58,7 @@ type Mode uint8
 // The modes. The zero value asks.
 const (
 	ModeAsk   Mode = iota // ask before writing, running and leaving the project
-	ModeEdits             // writing inside the roots needs no question
+	ModeEdits             // writing inside the roots needs no question, but for files that steer programs
 	ModePlan              // nothing is written, run or fetched
 	ModeFull              // no questions; what is denied stays denied
 )
@@ -136,6 +136,9 @@ func (r Rules) Decide(q Request) (Verdict, string) {
 			return Ask, "a rule asks: " + rule.String()
 		}
 	}
+	if r.Unsure(q) {
+		return Ask, "what it runs cannot be told from its text, and there are rules against some commands"
+	}
 	switch {
 	case covers(r.Allow, q):
 		return Allow, "a rule allows it"
@@ -144,7 +147,18 @@ func (r Rules) Decide(q Request) (Verdict, string) {
 	case q.Path != "" && !q.Inside:
 		return Ask, "it lies outside the project"
 	}
-	return r.byAction(q.Action)
+	return r.byAction(q)
+}
+
+// Unsure reports whether q may run what a rule with a pattern denies or asks
+// about, without its text showing that. Nothing but a person allows such a line:
+// neither a rule, nor full mode, nor what else answers for the user.
+func (r Rules) Unsure(q Request) bool {
+	if q.Action != Execute || !q.Opaque && len(q.Commands) > 0 {
+		return false
+	}
+	speaks := func(rule Rule) bool { return rule.Pattern != "" && rule.names(q.Tool) }
+	return slices.ContainsFunc(r.Deny, speaks) || slices.ContainsFunc(r.Ask, speaks)
 }
 
 // inPlan reports whether plan mode does not forbid the request as such.
@@ -153,12 +167,15 @@ func inPlan(q Request) bool {
 }
 
 // byAction is the verdict where no rule speaks.
-func (r Rules) byAction(a Action) (Verdict, string) {
-	switch a {
+func (r Rules) byAction(q Request) (Verdict, string) {
+	switch q.Action {
 	case Read:
 		return Allow, "reading inside the project"
 	case Write:
-		if r.Mode == ModeEdits {
+		switch {
+		case r.Mode == ModeEdits && (steers(q.Path) || slices.ContainsFunc(q.Paths, steers)):
+			return Ask, "it changes a file that says what programs run"
+		case r.Mode == ModeEdits:
 			return Allow, "edits are accepted"
 		}
 		return Ask, "it changes a file"

@@ -6,18 +6,11 @@ import (
 	"strings"
 )
 
-// families are programs whose first argument says what they do, so that a rule
-// for that argument makes sense. Those named need a rule for the exact command
-// each time: they run other programs, reach out, or take away for good.
-var families = map[string][]string{
-	"brew": {}, "bun": {"x", "exec"}, "cargo": {"install", "publish"}, "deno": {"run", "eval"}, "docker": {"run", "exec", "push", "rm", "rmi", "system"},
-	"dotnet": {"publish"}, "gh": {"api", "auth", "secret"},
-	"git": {"push", "config", "clean", "reset", "filter-branch", "submodule", "bisect", "rebase", "difftool", "mergetool", "credential"},
-	"go":  {"run", "generate", "tool"}, "gradle": {}, "helm": {"delete", "uninstall"}, "just": {},
-	"kubectl": {"exec", "delete", "apply", "run", "drain"}, "make": {}, "mvn": {}, "npm": {"exec", "publish", "x", "token"},
-	"pip": {}, "pip3": {}, "pnpm": {"exec", "dlx", "publish"}, "poetry": {"run"}, "rustup": {"run"},
-	"terraform": {"apply", "destroy"}, "uv": {"run"}, "yarn": {"exec", "dlx", "publish"},
-}
+// harmless are commands that neither write nor run anything, whatever follows
+// them. Only they get a rule for what begins like them: nearly every other program
+// has a flag that runs another one or writes a file (git diff --output, go test
+// -exec, git grep -O), so that for all others the rule is the exact command.
+var harmless = []string{"git status", "git rev-parse", "git ls-files"}
 
 // never are programs that no rule should be kept for.
 var never = []string{
@@ -50,18 +43,38 @@ func Suggest(q Request) Rule {
 	return Rule{}
 }
 
-// suggestFolder is a rule for the folder of a file, or for the file where the
-// folder is nearly everything.
+// minFolder is how many elements the path of a folder has at least that gets a
+// rule for all in it: /home/user/projects/one.
+const minFolder = 4
+
+// systemFolders hold what belongs to the system and to its administrator.
+var systemFolders = []string{
+	"etc", "usr", "bin", "sbin", "lib", "lib64", "boot", "dev", "proc", "sys", "run", "var", "opt", "root", "system", "library", "private",
+	"applications", "windows", "program files", "program files (x86)", "programdata",
+}
+
+// suggestFolder is a rule for the folder of a file, or for the file alone where
+// the folder is wide, belongs to the system, or is hidden.
 func suggestFolder(q Request) Rule {
 	dir := path.Dir(q.Path)
 	if q.Tool == "list" || q.Tool == "glob" || q.Tool == "grep" {
 		dir = q.Path
 	}
 	quote := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
-	if strings.Count(strings.TrimSuffix(dir, "/"), "/") < 2 {
+	if isWide(dir) {
 		return Rule{Tool: q.Tool, Pattern: quote.Replace(q.Path)}
 	}
 	return Rule{Tool: q.Tool, Pattern: quote.Replace(dir) + "/**"}
+}
+
+// isWide reports whether a rule for all in a folder would cover too much.
+func isWide(dir string) bool {
+	elems := strings.FieldsFunc(strings.ToLower(dir), func(c rune) bool { return c == '/' })
+	if len(elems) > 0 && strings.HasSuffix(elems[0], ":") {
+		elems = elems[1:]
+	}
+	return len(elems) < minFolder || slices.Contains(systemFolders, elems[0]) ||
+		slices.ContainsFunc(elems, func(e string) bool { return strings.HasPrefix(e, ".") })
 }
 
 func suggestDomain(q Request) Rule {
@@ -101,12 +114,13 @@ func suggestCommand(q Request) Rule {
 	return out
 }
 
-// suggestPattern is the pattern for one simple command, "" for none.
+// suggestPattern is the pattern for one simple command, "" for none. What holds a
+// variable is not the same command each time.
 func suggestPattern(command string) string {
 	w := words(command)
 	name := w[0]
 	switch {
-	case strings.TrimSpace(command) == "" || name == "" || name == ">" || isSetting(name) || strings.ContainsAny(command, "\\\n\r\t") || len(command) > maxRule/4:
+	case strings.TrimSpace(command) == "" || name == "" || name == ">" || isSetting(name) || strings.ContainsAny(command, "\\\n\r\t$`") || len(command) > maxRule/4:
 		return ""
 	case slices.Contains(never, name[strings.LastIndexByte(name, '/')+1:]):
 		return ""
@@ -117,11 +131,10 @@ func suggestPattern(command string) string {
 	if strings.HasSuffix(exact, ":"+`\*`) {
 		return ""
 	}
-	exceptions, ok := families[name]
-	if !ok || len(w) < 2 || !isPlainWord(w[1]) || slices.Contains(exceptions, w[1]) {
-		return exact
+	if len(w) >= 2 && slices.Contains(harmless, name+" "+w[1]) {
+		return name + " " + w[1] + " *"
 	}
-	return name + " " + w[1] + " *"
+	return exact
 }
 
 // runsArgument reports whether an interpreter is given its program in place of a
@@ -135,7 +148,3 @@ func isPlainFile(s string) bool {
 }
 
 const plainSigns = "abcdefghijklmnopqrstuvwxyz0123456789-:"
-
-func isPlainWord(s string) bool {
-	return s[:min(1, len(s))] != "-" && strings.Trim(s, plainSigns) == ""
-}
