@@ -59,20 +59,27 @@ func (s *splitter) line(src string, depth int) bool {
 	if depth > maxNested {
 		return false
 	}
-	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
+	// The parser and bash do not agree on carriage returns.
+	s.opaque = s.opaque || strings.Contains(src, "\r")
+	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(src), "")
 	if err != nil {
 		return false
 	}
-	ok := true
+	ok, comments := true, false
 	syntax.Walk(f, func(n syntax.Node) bool {
+		if _, is := n.(*syntax.Comment); is {
+			comments = true
+		}
 		ok = s.node(n, src, depth) && ok
 		return ok
 	})
+	s.opaque = s.opaque || comments && strings.Contains(src, "\\\n")
 	return ok
 }
 
 // node looks at one node of the syntax.
 func (s *splitter) node(n syntax.Node, src string, depth int) bool {
+	s.opaque = s.opaque || !isClear(n, src)
 	switch n := n.(type) {
 	case *syntax.CallExpr:
 		return s.call(n, src, depth)
@@ -80,16 +87,6 @@ func (s *splitter) node(n syntax.Node, src string, depth int) bool {
 		s.commands = append(s.commands, src[n.Pos().Offset():n.End().Offset()])
 	case *syntax.Redirect:
 		s.redirect(n, src)
-	case *syntax.ParamExp:
-		// What a variable holds is run by ${x@P}, and is arithmetic in an index.
-		odd := n.Exp != nil && n.Exp.Op == syntax.OtherParamOps
-		s.opaque = s.opaque || odd || n.Index != nil || n.Slice != nil || n.NestedParam != nil
-	case *syntax.BinaryTest:
-		numbers := []syntax.BinTestOperator{syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr}
-		s.opaque = s.opaque || slices.Contains(numbers, n.Op) // its sides are arithmetic
-	case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop,
-		*syntax.FuncDecl, *syntax.CoprocClause, *syntax.TestDecl, *syntax.ExtGlob:
-		s.opaque = true
 	}
 	return len(s.commands) <= maxParts && len(s.paths) <= maxParts
 }
@@ -97,7 +94,6 @@ func (s *splitter) node(n syntax.Node, src string, depth int) bool {
 // redirect lists a redirection into a file as a command of its own.
 func (s *splitter) redirect(r *syntax.Redirect, src string) {
 	if r.Word == nil || r.Hdoc != nil || r.Op == syntax.WordHdoc || r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc {
-		s.opaque = true
 		return
 	}
 	w := readWord(r.Word, src)
@@ -117,9 +113,6 @@ func (s *splitter) redirect(r *syntax.Redirect, src string) {
 func (s *splitter) call(c *syntax.CallExpr, src string, depth int) bool {
 	var sb strings.Builder
 	for _, a := range c.Assigns {
-		if a.Index != nil || a.Array != nil {
-			s.opaque = true
-		}
 		if sb.Len() > 0 {
 			sb.WriteByte(' ')
 		}
@@ -128,6 +121,7 @@ func (s *splitter) call(c *syntax.CallExpr, src string, depth int) bool {
 	words := make([]word, len(c.Args))
 	for i, a := range c.Args {
 		words[i] = readWord(a, src)
+		s.opaque = s.opaque || hasBraces(words[i])
 	}
 	if len(words) == 0 {
 		s.commands = append(s.commands, sb.String())
@@ -179,38 +173,32 @@ func (s *splitter) enters(w []word) bool {
 // simple looks into a command whose words are known: at the files that it names
 // and at the commands that it runs in turn.
 func (s *splitter) simple(w []word, depth int) bool {
-	if !w[0].fixed || w[0].glob {
+	if !w[0].fixed || w[0].glob && w[0].value != "[" {
 		s.opaque = true
 		return true
 	}
 	name := path.Base(strings.ReplaceAll(w[0].value, `\`, "/"))
 	s.files(name, w[1:])
+	s.opaque = s.opaque || slices.Contains(hidden, name) || !isClearBuiltin(name, w[1:])
 	switch {
-	case slices.Contains(hidden, name):
-		s.opaque = true
-	case name == "eval" || name == "exec":
-		s.opaque = true
-		if name == "exec" {
-			return s.inner(w[1:], depth)
-		}
+	case name == "eval":
 		return s.program(w[1:], depth)
+	case name == "exec":
+		return s.inner(w[1:], depth)
+	case name == "command" && len(w) > 1 && (w[1].value == "-v" || w[1].value == "-V"):
+		return true // it only tells where a program is
 	case slices.Contains(shells, name):
-		for i, a := range w[1:] {
-			if !strings.HasPrefix(a.value, "-") && !strings.HasPrefix(a.value, "+") {
-				return true // a file
-			}
-			if !strings.HasPrefix(a.value, "--") && strings.Contains(a.value, "c") {
-				return s.program(w[1+i+1:][:min(1, len(w)-i-2)], depth)
-			}
-		}
+		return s.shell(w[1:], depth)
 	case name == "find":
 		return s.found(w[1:], depth)
-	default:
-		if r, ok := runners[name]; ok {
-			return s.inner(r.skip(w[1:]), depth)
-		}
 	}
-	return true
+	r, ok := runners[name]
+	if !ok {
+		return true
+	}
+	command, known := r.skip(w[1:])
+	s.opaque = s.opaque || !known || r.input
+	return s.inner(command, depth)
 }
 
 // program takes apart what arguments hold as a program.
@@ -241,6 +229,7 @@ func (s *splitter) inner(w []word, depth int) bool {
 // found lists what find runs.
 func (s *splitter) found(w []word, depth int) bool {
 	for i := 0; i < len(w); i++ {
+		s.opaque = s.opaque || !w[i].fixed // it may become a flag
 		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, w[i].value) {
 			continue
 		}
@@ -254,53 +243,6 @@ func (s *splitter) found(w []word, depth int) bool {
 		i = end
 	}
 	return true
-}
-
-// hidden are commands that change what later words mean, or run what cannot be
-// read here.
-var hidden = []string{"source", ".", "alias", "trap", "enable", "bind", "complete", "mapfile", "readarray", "parallel", "watch", "fc"}
-
-var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "ash"}
-
-// runner is a program that runs the command in its arguments.
-type runner struct {
-	// values are the flags that take a value, take is how many arguments come
-	// before the command.
-	values string
-	take   int
-}
-
-var runners = map[string]runner{
-	"sudo": {values: "ughpCrtTUDR"}, "doas": {values: "uC"}, "env": {values: "uC"}, "nice": {values: "n"}, "timeout": {values: "sk", take: 1},
-	"nohup": {}, "setsid": {}, "stdbuf": {values: "ioe"}, "xargs": {values: "adEILnPs"}, "time": {values: "fo"}, "command": {}, "builtin": {},
-	"ionice": {values: "cnp"}, "chroot": {take: 1}, "strace": {values: "oeps"}, "busybox": {}, "unshare": {}, "caffeinate": {values: "tw"},
-}
-
-// skip drops what stands before the command.
-func (r runner) skip(w []word) []word {
-	take := r.take
-	for len(w) > 0 {
-		v := w[0].value
-		switch {
-		case v == "--":
-		case len(v) > 1 && v[0] == '-':
-			if len(v) == 2 && strings.Contains(r.values, v[1:]) && len(w) > 1 {
-				w = w[1:]
-			}
-		case isSetting(v):
-		case take > 0:
-			take--
-		default:
-			return w
-		}
-		w = w[1:]
-	}
-	return nil
-}
-
-func isSetting(s string) bool {
-	name, _, ok := strings.Cut(s, "=")
-	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
 // wordless are commands whose arguments are text, or of whose files no content is
