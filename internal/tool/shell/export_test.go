@@ -63,3 +63,9 @@ func PwshScript(file, cwd, dir string) string { return pwshScript(file, cwd, dir
 
 // Environment is environment.
 func Environment(base, drop []string) []string { return environment(base, drop) }
+
+// Writable are the folders beyond the roots that commands may write in.
+func (s *Shells) Writable() []string { return s.o.Writable }
+
+// Private is the private folder, "" for none yet.
+func (s *Shells) Private() string { return s.own.dir }

@@ -121,7 +121,7 @@ func (in interpreter) posixScript(dir, command, cwd string) string {
 		pwd = "pwd -W"
 	case kindBash, kindPwsh:
 	}
-	save := "{ set +eux; " + plain + "export -p >|" + at(varsNew) + "; " + funcs + plain + pwd + " >|" + at(cwdNew) + "; } 2>/dev/null"
+	save := "{ set +eux; " + plain + "umask 077; " + plain + "export -p >|" + at(varsNew) + "; " + funcs + plain + pwd + " >|" + at(cwdNew) + "; } 2>/dev/null"
 	return "cd -- " + quote(filepath.ToSlash(cwd)) + " 2>/dev/null\n" +
 		"unset PATH\n. " + at(varsFile) + " >/dev/null 2>&1\n. " + at(funcsFile) + " >/dev/null 2>&1\n" +
 		plain + "trap " + quote(save) + " EXIT\n" + plain + "eval " + quote(command) + "\n"

@@ -33,8 +33,13 @@ type Options struct {
 	// Offline: the sandbox forbids TCP, where the kernel can.
 	Offline bool
 	// Writable are folders beyond the roots that the sandbox leaves writable,
-	// such as caches of compilers; absolute.
+	// such as caches of compilers; absolute. Those that are or hold a folder of
+	// PATH, or a folder bin, are left out: see CacheFolders.
 	Writable []string
+	// Dir is where the private folder lies that holds the state of shells, outside
+	// of all roots; "" is the folder of the system for temporary files. What killed
+	// processes left in it is removed by New.
+	Dir string
 	// Self is the program whose first argument may be SandboxArg; "" is the
 	// running one.
 	Self string
@@ -59,7 +64,7 @@ type Shells struct {
 
 	mu       sync.Mutex
 	closed   bool
-	dir      string // private, "" until it is needed
+	own      own // zero until it is needed
 	sessions map[string]*session
 	shell    interpreter // zero until it is needed
 }
@@ -78,22 +83,20 @@ func New(o Options) *Shells {
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
+	if o.Dir == "" {
+		o.Dir = os.TempDir()
+	}
+	sweep(o.Dir)
 	s := &Shells{o: o, grace: grace, env: environment(o.Environ, o.Drop), sessions: map[string]*session{}}
 	s.home = s.getenv("HOME")
 	if s.home == "" {
 		s.home = s.getenv("USERPROFILE")
 	}
+	s.o.Writable = offPath(o.Writable, s.getenv("PATH"))
 	return s
 }
 
-func (s *Shells) getenv(name string) string {
-	for _, e := range s.env {
-		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			return v
-		}
-	}
-	return ""
-}
+func (s *Shells) getenv(name string) string { return variable(s.env, name) }
 
 // Tools are bash, bash_output and bash_kill.
 func (s *Shells) Tools() []tool.Tool { return []tool.Tool{Bash{s}, Output{s}, Kill{s}} }
@@ -150,14 +153,14 @@ func (s *Shells) folder() (string, error) {
 	if s.closed {
 		return "", errClosed
 	}
-	if s.dir == "" {
-		dir, err := os.MkdirTemp("", "tote-shell-")
+	if s.own.dir == "" {
+		made, err := makeOwn(s.o.Dir)
 		if err != nil {
 			return "", err
 		}
-		s.dir = dir
+		s.own = made
 	}
-	return os.MkdirTemp(s.dir, "call-")
+	return os.MkdirTemp(s.own.dir, "call-")
 }
 
 // cwd is the folder in which the next command of a session runs.
@@ -204,10 +207,9 @@ func (s *Shells) Close() error {
 	wg.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.dir == "" {
-		return nil
-	}
-	return os.RemoveAll(s.dir)
+	gone := s.own
+	s.own = own{}
+	return gone.remove()
 }
 
 func (ses *session) close() {
@@ -313,7 +315,7 @@ func (s *Shells) outputs(env tool.Env) string {
 	if env.Scratch == "" {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.dir
+		return s.own.dir
 	}
 	return filepath.Join(env.Scratch, "shell")
 }
