@@ -51,7 +51,7 @@ func TestRepairInAnEditor(t *testing.T) {
 	again("in a new session")
 	out := r.tote("permissions", "--json").want(0)
 	l := out.lines("permit")
-	if len(l) != 1 || l[0].str("rule") != "bash(go test *)" || l[0].str("folder") != r.cwd {
+	if len(l) != 1 || l[0].str("rule") != "bash("+testLine+")" || l[0].str("folder") != r.cwd {
 		t.Fatalf("permits: %s", out.stdout)
 	}
 	r.tote("permissions", "--remove", l[0].str("rule")).want(0)

@@ -46,8 +46,9 @@ func (t *turn) permission(ctx context.Context, o *outcome) string {
 	if hook.Ask {
 		return t.question(ctx, o, because("a command of the user asks", hook.Reason))
 	}
-	// A rule of the user's that asks was answered with what was granted.
-	if hook.Allow || covered(granted, o.request) || t.s.permits.has(exactly(o.request)) {
+	// A rule of the user's that asks was answered with what was granted. What may be
+	// something that a rule denies is not for a command to allow.
+	if hook.Allow && !rules.Unsure(o.request) || covered(granted, o.request) || t.s.permits.has(exactly(o.request)) {
 		return ""
 	}
 	return t.question(ctx, o, why)

@@ -16,8 +16,8 @@ import (
 )
 
 func TestPermissionForLonger(t *testing.T) {
-	bash := permission.Request{Tool: "bash", Action: permission.Execute, Detail: "go test ./...", Commands: []string{"go test ./..."}}
-	other := permission.Request{Tool: "bash", Action: permission.Execute, Detail: "go test ./x", Commands: []string{"go test ./x"}}
+	bash := permission.Request{Tool: "bash", Action: permission.Execute, Detail: "git status .", Commands: []string{"git status ."}}
+	other := permission.Request{Tool: "bash", Action: permission.Execute, Detail: "git status -s", Commands: []string{"git status -s"}}
 	run := func(b *agenttest.Bench, answer agent.Permit) int {
 		b.Front.Forget()
 		b.Front.Answer = func(ctx, agent.Question) (agent.Permit, error) { return answer, nil }
@@ -45,7 +45,7 @@ func TestPermissionForLonger(t *testing.T) {
 			}
 			b := agenttest.New(t, agenttest.Options{
 				Tools: toolsOf(
-					agenttest.Tool{Name: "bash", Wants: bash, In: work, Alone: true, Shows: "$ go test"},
+					agenttest.Tool{Name: "bash", Wants: bash, In: work, Alone: true, Shows: "$ git status"},
 				),
 				Policy: agent.Policy{Rules: permission.Rules{Ask: tt.ask}},
 				Script: func(n int, _ agenttest.Received) agenttest.Reply {
@@ -58,7 +58,7 @@ func TestPermissionForLonger(t *testing.T) {
 			if got := run(b, tt.answer); got != tt.first {
 				t.Errorf("asked %d times at first", got)
 			}
-			if q := b.Front.Questions()[0]; q.Preview != "$ go test" || !q.Rule.Matches(bash) || !q.Rule.Matches(other) {
+			if q := b.Front.Questions()[0]; q.Preview != "$ git status" || !q.Rule.Matches(bash) || !q.Rule.Matches(other) {
 				t.Errorf("question = %+v", q)
 			}
 			if got := run(b, tt.answer); got != tt.second {
@@ -177,7 +177,7 @@ func TestKeepersThatFail(t *testing.T) {
 	full := errors.New("no space left on device")
 	b := agenttest.New(t, agenttest.Options{
 		Tools: toolsOf(agenttest.Tool{
-			Name: "bash", Wants: permission.Request{Action: permission.Execute, Detail: "go test ./...", Commands: []string{"go test ./..."}},
+			Name: "bash", Wants: permission.Request{Action: permission.Execute, Detail: "git status .", Commands: []string{"git status ."}},
 		}),
 		Script: agenttest.Replies(calls(agenttest.Call("1", "bash", "{}"))),
 	})
@@ -190,7 +190,7 @@ func TestKeepersThatFail(t *testing.T) {
 	})
 	b.Must(t.Context(), "go")
 	contains(t, b.Last().Text, "done")
-	if !noticed(b.Front, "this is allowed for the session only: bash(go test *)") {
+	if !noticed(b.Front, "this is allowed for the session only: bash(git status *)") {
 		t.Errorf("notices %v", b.Front.Notices())
 	}
 }
