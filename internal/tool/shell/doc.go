@@ -26,8 +26,13 @@
 // TOTE_*, and with TERM=dumb, GIT_TERMINAL_PROMPT=0, cat for a pager and true for an
 // editor. CI is left as it is. Names that no shell can set are left out.
 //
-// For permission a line is taken apart with the syntax of bash: see split. What
-// cannot be told from its text is said to be opaque. This is a help for rules and no
+// The private folder lies in Options.Dir, beside a file that is locked as long as
+// this program lives. New removes the folders whose owners were killed.
+//
+// For permission a line is taken apart with the syntax of bash: see split. Only
+// what is known to be plain is taken apart (isClear); all else is said to be opaque.
+// Known limit: a variable or a pattern in an argument is shown as it stands, so what
+// it stands for is not seen by rules that deny (X=push; git $X). This is a help for rules and no
 // wall. The sandbox is one, on Linux: Landlock, through this program itself, which
 // locks itself in and then becomes the shell (SandboxMain). In it a command writes
 // in the roots, in the scratch folder and in Options.Writable only, and reads
@@ -35,6 +40,13 @@
 // unless such a place holds a root. Names of files can still be listed, a hidden
 // folder inside of a writable one stays open, and without Options.Offline so does
 // the network.
+//
+// All of /proc can be read in the sandbox, since programs read there about
+// themselves under a number that is not known before. The kernel takes reading the
+// environment or the memory of a process outside of the sandbox for tracing, which
+// Landlock forbids, and root gives up the capabilities that get round that; command
+// lines and status stay readable. Shield keeps commands
+// outside of a sandbox from it too, and is for the main function to call.
 //
 // On Windows the bash of Git is used, else PowerShell, of which the folder alone is
 // carried, and whose lines no rule with a pattern allows.

@@ -15,6 +15,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == shell.SandboxArg {
 		os.Exit(shell.SandboxMain(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == shieldArg {
+		os.Exit(shielded())
+	}
 	os.Exit(m.Run())
 }
 

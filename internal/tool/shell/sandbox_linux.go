@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
 )
 
 // landlockABI asks the kernel which version of Landlock it has.
@@ -130,10 +132,28 @@ func lies(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
+// giveUp takes from root, for all that comes of this thread, what lets it read the
+// environment of processes outside of the sandbox although Landlock forbids tracing
+// them. Others have nothing to give up and may not ask for it.
+func giveUp() error {
+	for _, c := range []uintptr{unix.CAP_PERFMON, unix.CAP_SYS_ADMIN, unix.CAP_SYS_PTRACE} {
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
+		if err != nil && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EINVAL) { // EINVAL: an older kernel does not know it
+			return err
+		}
+	}
+	return nil
+}
+
 // become runs a program in the place of this one.
 func become(argv []string) error {
 	if !strings.HasPrefix(argv[0], "/") {
 		return fmt.Errorf("start %s: its path is not absolute", argv[0])
+	}
+	// Capabilities belong to a thread, and it is this one that becomes the program.
+	runtime.LockOSThread()
+	if err := giveUp(); err != nil {
+		return fmt.Errorf("give up capabilities: %w", err)
 	}
 	if err := syscall.Exec(argv[0], argv, os.Environ()); err != nil {
 		return fmt.Errorf("start %s: %w", argv[0], err)
