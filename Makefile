@@ -60,15 +60,14 @@ vet:
 	CGO_ENABLED=0 GOOS=windows $(GO) vet ./...
 	CGO_ENABLED=0 GOOS=darwin $(GO) vet ./...
 
-# The race detector makes tests many times slower, so it runs where goroutines meet:
-# not in packages without any, and of the tests over the whole program those in which
-# turns, jobs and servers run side by side. All tests run whole in `go test ./...`.
-ALONE  := archtest audio content delivery imaging permission profile project
-BESIDE := ^Test(Scripts|Jobs|Delegation|LadderHangs|PlanMode|DroppedPicture)
+# The race detector makes tests many times slower, so it runs where goroutines meet,
+# and of the tests over the whole program those in which turns, jobs and servers run
+# side by side. All tests run whole in `go test ./...`.
+RACED  := agent app checkpoint delegate front/... mcp provider provider/cli store tool tool/shell
+BESIDE := ^Test(Scripts|Jobs|Delegation|LadderHangs|PlanMode)
 .PHONY: race
 race:
-	CGO_ENABLED=1 $(GO) test -race -short -shuffle=on \
-		$(filter-out tote/cmd/tote tote/internal/conformance $(ALONE:%=tote/internal/%),$(shell $(GO) list ./...))
+	CGO_ENABLED=1 $(GO) test -race -short -shuffle=on $(RACED:%=./internal/%)
 	CGO_ENABLED=1 $(GO) test -race -short -shuffle=on -run '$(BESIDE)' ./cmd/tote ./internal/conformance
 
 # The search starts at the programs, not at the tests: code that only tests call

@@ -21,6 +21,8 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == shell.SandboxArg {
 		os.Exit(shell.SandboxMain(os.Args[2:]))
 	}
+	// Where it is refused, commands can still read what the system lets them.
+	_ = shell.Shield()
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

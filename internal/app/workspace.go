@@ -119,8 +119,10 @@ func (a *App) wire(w *Workspace, st *store.Store, db *history.DB) (*agent.Agent,
 // tools are the built-in tools, as far as they are not switched off.
 func (w *Workspace) tools() (*tool.Registry, error) {
 	cfg := w.Loaded().Config.Tools
+	home, _ := os.UserHomeDir() // without one there are no caches below it
 	w.shell = shell.New(shell.Options{
-		Shell: cfg.Bash.Shell, Sandbox: shell.Sandbox(cfg.Bash.Sandbox), Drop: w.keyNames(), Writable: caches(w.app.env()), Now: w.app.o.Now,
+		Shell: cfg.Bash.Shell, Sandbox: shell.Sandbox(cfg.Bash.Sandbox), Drop: w.keyNames(), Writable: shell.CacheFolders(home, os.Environ()), Now: w.app.o.Now,
+		Dir:     filepath.Join(w.app.dirs.Scratch, "shells"),
 		Timeout: durationOf(cfg.Bash.Timeout), MaxTimeout: durationOf(cfg.Bash.MaxTimeout),
 	})
 	all := []tool.Tool{
@@ -140,25 +142,6 @@ func (w *Workspace) tools() (*tool.Registry, error) {
 		all = append(all, web.NewFetch(web.Options{UserAgent: "tote/" + w.app.o.Version}))
 	}
 	return tool.NewRegistry(slices.DeleteFunc(all, func(t tool.Tool) bool { return slices.Contains(cfg.Disabled, t.Spec().Name) })...)
-}
-
-// caches are the folders below the user's own in which compilers and package managers
-// keep what they can get again.
-func caches(env func(string) string) []string {
-	var out []string
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "CARGO_HOME", "RUSTUP_HOME", "npm_config_cache", "PIP_CACHE_DIR", "XDG_CACHE_HOME"} {
-		if dir := env(name); filepath.IsAbs(dir) {
-			out = append(out, dir)
-		}
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return out
-	}
-	for _, name := range []string{".cache", "go", ".npm", ".cargo", ".rustup", ".gradle", ".m2", ".nuget", ".pnpm-store", "Library/Caches"} {
-		out = append(out, filepath.Join(home, filepath.FromSlash(name)))
-	}
-	return out
 }
 
 // keyNames are the variables that hold keys of backends, which commands have no use

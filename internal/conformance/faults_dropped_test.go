@@ -99,7 +99,7 @@ func TestNoAccountIsNoDrop(t *testing.T) {
 			r.on(few, func(int, letter) providertest.Reply {
 				return g.said(providertest.Usage{Prompt: 20, Completion: 5, Image: -1, Cached: -1}, "I looked.")
 			})
-			w := newWorld(t, r.settings("", "", bind{model: plain, vision: "true"}, bind{model: few, vision: "true"}))
+			w := newWorld(t, r.settings(g.roomy(), "", bind{model: plain, vision: "true"}, bind{model: few, vision: "true"}))
 			p := w.launch()
 			defer p.stop()
 			shot, _ := w.snap("shot.png", 20, 20, 1)

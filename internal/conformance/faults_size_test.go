@@ -126,11 +126,7 @@ func TestPromptTooLarge(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, g)
 			const model = "m"
-			limits := ""
-			if g.kind == "ollama" {
-				limits = roomy
-			}
-			w := newWorld(t, r.settings(limits, "", bind{model: model, vision: "true"}))
+			w := newWorld(t, r.settings(g.roomy(), "", bind{model: model, vision: "true"}))
 			p := w.launch()
 			defer p.stop()
 			r.guard(func(w http.ResponseWriter, req *http.Request) bool {
@@ -178,8 +174,13 @@ func overflow(g *tongue) (reply providertest.Reply, size int64) {
 }
 
 // roomy are the limits of a provider whose models are not taken to have a small
-// window.
-const roomy = `"context_tokens":100000`
+// window, in which not all tools have room.
+func (g *tongue) roomy() string {
+	if g.kind == "ollama" {
+		return `"context_tokens":100000`
+	}
+	return ""
+}
 
 // TestContextOverflow has every wire's server say in its own words that a request
 // with two pictures is more than its context holds.
@@ -204,20 +205,6 @@ func TestContextOverflow(t *testing.T) {
 	}
 }
 
-// TestContextOverflowEarly is the same where little was said: most of the request
-// are the system prompt and the tools, which never give way. The picture that the
-// user has just given does not either, as long as there is an older one.
-func TestContextOverflowEarly(t *testing.T) {
-	for _, g := range tongues() {
-		t.Run(g.kind, func(t *testing.T) {
-			t.Parallel()
-			full, _ := overflow(&g)
-			p, _, _ := overflown(t, g, full, 100)
-			p.stop()
-		})
-	}
-}
-
 // overflown is a session whose second request is too much: it has two pictures. The
 // newer one has to be in the request that is made of it.
 func overflown(t *testing.T, g tongue, full providertest.Reply, words int) (*process, *agent.Session, *agenttest.Front) {
@@ -230,11 +217,7 @@ func overflown(t *testing.T, g tongue, full providertest.Reply, words int) (*pro
 		}
 		return nil
 	})
-	limits := ""
-	if g.kind == "ollama" {
-		limits = roomy
-	}
-	w := newWorld(t, r.settings(limits, "", bind{model: model, vision: "true"}))
+	w := newWorld(t, r.settings(g.roomy(), "", bind{model: model, vision: "true"}))
 	p := w.launch()
 	one, _ := w.snap("one.png", 40, 40, 1)
 	two, data := w.snap("two.png", 41, 40, 2)

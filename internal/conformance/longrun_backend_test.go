@@ -111,6 +111,7 @@ func (m *marathon) answer(body []byte) providertest.Reply {
 	m.tally.media = max(m.tally.media, len(found))
 	if tokens > marathonWindow {
 		m.tally.refused++
+		m.t.Logf("request %d is refused: %d tokens, %d pictures, evicted %v, %d summaries, earlier %d", n, tokens, len(found), m.evicted, m.tally.summaries, len(m.last)*10/tenthsOfBytes)
 		full, _ := overflow(&m.tongue)
 		return full
 	}
@@ -175,8 +176,9 @@ func (m *marathon) compare(n int, body []byte) {
 // conversationEnd is where the messages of a body end: before the member behind
 // them, else before the two brackets at its end.
 func conversationEnd(body []byte) int {
-	for _, after := range []string{`],"tools":`, `],"stream":`, `],"max_tokens":`, `],"max_completion_tokens":`, `],"seed":`} {
-		if i := bytes.LastIndex(body, []byte(after)); i > 0 {
+	begin := bytes.Index(body, []byte(`"messages":[`))
+	for _, after := range []string{`],"tools":`, `],"stream":`, `],"stream_options":`, `],"max_tokens":`, `],"max_completion_tokens":`, `],"seed":`} {
+		if i := bytes.LastIndex(body, []byte(after)); i > begin {
 			return i
 		}
 	}
