@@ -245,8 +245,15 @@ func TestReaderLeaves(t *testing.T) {
 	if err := pipe.Close(); err != nil {
 		t.Fatal(err)
 	}
-	g.stream <- "nobody reads this"
-	<-g.left // the turn was given up
+	// A program that is being started right now may hold the other end of the pipe
+	// for a moment, so that the first words are still taken.
+	for given := false; !given; {
+		select {
+		case g.stream <- "nobody reads this":
+		case <-g.left: // the turn was given up
+			given = true
+		}
+	}
 	if err := run.cmd.Wait(); run.cmd.ProcessState.ExitCode() != 1 || run.stderr.String() != "" {
 		t.Errorf("exit code %d (%v), stderr %q", run.cmd.ProcessState.ExitCode(), err, run.stderr.String())
 	}
