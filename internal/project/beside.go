@@ -30,7 +30,7 @@ func (r *Reader) Beside(o Options, name string) (rules []Rules, notes []Note) {
 	if !ok || target == "." {
 		return nil, nil
 	}
-	t, err := openTree(base, prefix)
+	t, err := o.openTree(base, prefix)
 	if err != nil {
 		return nil, nil
 	}
@@ -48,12 +48,12 @@ func (r *Reader) Beside(o Options, name string) (rules []Rules, notes []Note) {
 		notes = append(notes, c.notes...)
 	}
 	for _, dir := range chain(path.Dir(target)) {
-		c := r.collect()
+		c := r.collect(o)
 		if !slices.Contains(known, dir) {
 			c.folder(t, dir, nil)
 		}
 		add(c)
-		c = r.collect()
+		c = r.collect(o)
 		c.special(t, dir, &target)
 		add(c)
 	}

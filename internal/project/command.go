@@ -103,7 +103,7 @@ func (r *Reader) Expand(o Options, name, args string) (Expanded, error) {
 		return Expanded{}, fmt.Errorf("expand command %q: %w", printable(name), ErrUnknown)
 	}
 	c := commands[i]
-	f, err := r.again(c.base, c.rel, c.Project)
+	f, err := r.again(o, c.base, c.rel, c.Project)
 	if err != nil {
 		return Expanded{}, fmt.Errorf("expand command %s: %w", name, err)
 	}

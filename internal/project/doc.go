@@ -22,7 +22,8 @@
 //     of it is refused and named in a note.
 //   - Everything is bounded: 64 KiB a file, 192 KiB of rules, and so many entries of
 //     a folder. What is cut or left out is said in the text and in a note.
-//   - Only regular files of UTF-8 text are read.
+//   - Only regular files of UTF-8 text are read, and none that the caller denies by
+//     its name or by what is behind its links: that one is named in a note.
 //   - The output is the same to the byte as long as the files are. A file that has
 //     not changed is not read again.
 //   - What a project's file says was chosen by the project: Expand keeps the user's

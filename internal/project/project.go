@@ -41,6 +41,10 @@ type Options struct {
 	Folder  string
 	Files   []string
 	Trusted bool
+	// Denied reports whether a file must not be read, by its absolute path. Of a file
+	// behind links it is asked for the name and for what the links lead to. Nil denies
+	// none.
+	Denied func(abs string) bool
 }
 
 // Note is something that was not read as it stands.
@@ -113,18 +117,22 @@ type tree struct {
 	base string
 	// prefix stands before names that are shown. It is empty for the repository.
 	prefix string
+	// denied is that of the options.
+	denied func(abs string) bool
 }
 
-func openTree(dir, prefix string) (tree, error) {
+func (o Options) openTree(dir, prefix string) (tree, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return tree{}, err
 	}
-	return tree{root: root, base: dir, prefix: prefix}, nil
+	return tree{root: root, base: dir, prefix: prefix, denied: o.Denied}, nil
 }
 
 // ownTree is a folder of the user.
-func ownTree(dir string) tree { return tree{base: dir, prefix: outside(dir)} }
+func (o Options) ownTree(dir string) tree {
+	return tree{base: dir, prefix: outside(dir), denied: o.Denied}
+}
 
 func (t tree) close() {
 	if t.root != nil {

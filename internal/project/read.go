@@ -54,6 +54,9 @@ func (r *Reader) read(t tree, rel string) (f file, found bool) {
 		f.bad = "is not a regular file"
 		return f, true
 	}
+	if f.bad = t.forbidden(rel); f.bad != "" {
+		return f, true
+	}
 	key := t.abs(rel)
 	if e, ok := r.lookUp(key); ok && e.size == info.Size() && e.modified.Equal(info.ModTime()) &&
 		e.modified.Before(e.read.Add(-settled)) {
@@ -65,6 +68,27 @@ func (r *Reader) read(t tree, rel string) (f file, found bool) {
 	f.size = info.Size()
 	r.keep(key, entry{size: info.Size(), modified: info.ModTime(), read: at, file: f})
 	return f, true
+}
+
+// forbidden says why a file must not be read, "" where it may. What it is called and
+// what it is behind links both count.
+func (t tree) forbidden(rel string) string {
+	if t.denied == nil {
+		return ""
+	}
+	const denied = "is denied by the permission rules and is left out"
+	name := t.abs(rel)
+	if t.denied(name) {
+		return denied
+	}
+	target, err := filepath.EvalSymlinks(name)
+	switch {
+	case err != nil:
+		return "cannot be followed to a file that is there"
+	case target != name && t.denied(target):
+		return denied
+	}
+	return ""
 }
 
 func (r *Reader) lookUp(key string) (entry, bool) {

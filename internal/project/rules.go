@@ -35,12 +35,15 @@ func ruleFolders() []ruleFolder {
 // collector gathers rules in order.
 type collector struct {
 	r     *Reader
+	o     Options
 	files []file
 	seen  map[string]bool // texts, without the space around them
 	notes []Note
 }
 
-func (r *Reader) collect() *collector { return &collector{r: r, seen: map[string]bool{}} }
+func (r *Reader) collect(o Options) *collector {
+	return &collector{r: r, o: o, seen: map[string]bool{}}
+}
 
 func (c *collector) note(name, what string) { c.notes = append(c.notes, Note{File: name, What: what}) }
 
@@ -48,7 +51,7 @@ func (c *collector) note(name, what string) { c.notes = append(c.notes, Note{Fil
 // skills. It is empty where there are neither.
 func (r *Reader) Instructions(o Options) (text string, notes []Note) {
 	o = o.settle()
-	c := r.collect()
+	c := r.collect(o)
 	c.own(o)
 	for _, dir := range o.Dirs {
 		c.inTree(dir, outside(dir), func(t tree) { c.folder(t, ".", nil) })
@@ -76,13 +79,13 @@ func (r *Reader) Instructions(o Options) (text string, notes []Note) {
 // own reads the rules of the user.
 func (c *collector) own(o Options) {
 	if o.UserDir != "" {
-		c.add(ownTree(o.UserDir), "AGENTS.md")
+		c.add(o.ownTree(o.UserDir), "AGENTS.md")
 	}
 	for _, name := range o.Extra {
 		if !filepath.IsAbs(name) {
 			continue
 		}
-		if !c.add(ownTree(filepath.Dir(name)), filepath.Base(name)) {
+		if !c.add(o.ownTree(filepath.Dir(name)), filepath.Base(name)) {
 			c.note(printable(name), "is named in instructions and is not there")
 		}
 	}
@@ -90,7 +93,7 @@ func (c *collector) own(o Options) {
 
 // inTree runs what reads one tree. A folder that is not there holds nothing.
 func (c *collector) inTree(dir, prefix string, read func(tree)) {
-	t, err := openTree(dir, prefix)
+	t, err := c.o.openTree(dir, prefix)
 	if err != nil {
 		return
 	}

@@ -88,7 +88,7 @@ func (r *Reader) Skill(o Options, name string) (text, dir string, err error) {
 		return "", "", fmt.Errorf("read skill %q: %w%s", printable(name), ErrUnknown, known(skills))
 	}
 	s := skills[i]
-	f, err := r.again(s.base, s.rel, s.Project)
+	f, err := r.again(o, s.base, s.rel, s.Project)
 	if err != nil {
 		return "", "", fmt.Errorf("read skill %s: %w", name, err)
 	}
@@ -167,13 +167,13 @@ func powerDirs(what string) []string {
 // the user's trust covers, then those of the user, whose tree has no root.
 func (r *Reader) powers(o Options, what string, note func(Note), visit func(t tree, rel string)) {
 	if o.Trusted && o.Folder != "" && len(o.Files) > 0 {
-		if t, err := openTree(o.Folder, shownFolder(o)); err == nil {
+		if t, err := o.openTree(o.Folder, shownFolder(o)); err == nil {
 			covered(t, o.Files, what, visit)
 			t.close()
 		}
 	}
 	if o.UserDir != "" {
-		w := walk{t: ownTree(o.UserDir), visit: visit, note: note, room: maxGlob}
+		w := walk{t: o.ownTree(o.UserDir), visit: visit, note: note, room: maxGlob}
 		w.below(what, maxLevels)
 	}
 }
@@ -193,11 +193,11 @@ func covered(t tree, files []string, what string, visit func(t tree, rel string)
 }
 
 // again reads a file where it was found before.
-func (r *Reader) again(base, rel string, project bool) (file, error) { //nolint:revive // project says whose folder base is
-	t := ownTree(base)
+func (r *Reader) again(o Options, base, rel string, project bool) (file, error) { //nolint:revive // project says whose folder base is
+	t := o.ownTree(base)
 	if project {
 		var err error
-		if t, err = openTree(base, outside(base)); err != nil {
+		if t, err = o.openTree(base, outside(base)); err != nil {
 			return file{}, err
 		}
 	}
