@@ -21,7 +21,8 @@
 //   - After a tool and at the end of a turn nothing can be denied any more; a denial
 //     then is text for the model.
 //   - At the end of its time the program is killed with all that it started in its
-//     process group, on Windows in its job.
+//     process group, on Windows in its job. What it leaves running when it ends by
+//     itself is killed too.
 //   - At most 64 KiB of output are kept, and no output stands in a problem.
 //
 // It imports permission only, whose rules say which calls a hook is for. The wiring

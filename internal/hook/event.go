@@ -152,9 +152,7 @@ func oneLine(s string, runes int) string {
 
 // answer is what one hook said.
 type answer struct {
-	Word    string `json:"decision"`
-	Reason  string `json:"reason"`
-	Context string `json:"context"`
+	Word, Reason, Context string
 
 	decision Decision
 }
@@ -166,8 +164,7 @@ func parse(out []byte) (a answer, what string) {
 		return answer{}, ""
 	}
 	d := json.NewDecoder(bytes.NewReader(out))
-	d.DisallowUnknownFields()
-	if out[0] != '{' || d.Decode(&a) != nil {
+	if !a.read(d) {
 		return answer{}, `wrote something else than a JSON object with "decision", "reason" and "context"`
 	}
 	if _, err := d.Token(); err != io.EOF {
@@ -186,6 +183,26 @@ func parse(out []byte) (a answer, what string) {
 	}
 	a.Reason = reason(a.Reason)
 	return a, ""
+}
+
+// read reads the members one by one: a member that stands there twice, or in other
+// letters, leaves open what is meant.
+func (a *answer) read(d *json.Decoder) bool {
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return false
+	}
+	members := map[string]*string{"decision": &a.Word, "reason": &a.Reason, "context": &a.Context}
+	for d.More() {
+		t, err := d.Token()
+		name, _ := t.(string)
+		value, known := members[name]
+		if err != nil || !known || d.Decode(value) != nil {
+			return false
+		}
+		delete(members, name)
+	}
+	_, err := d.Token()
+	return err == nil
 }
 
 func reason(s string) string {

@@ -68,9 +68,17 @@ func play(part, arg string) {
 			os.Exit(1)
 		}
 		_ = cmd.Wait()
+	case "leave": // starts what calls, and goes when it has
+		cmd := exec.Command(os.Args[0], mark, "call", arg) //nolint:noctx // the test ends it
+		out, err := cmd.StdoutPipe()
+		if err != nil || cmd.Start() != nil {
+			os.Exit(1)
+		}
+		_, _ = out.Read(make([]byte, 1))
 	case "call":
 		conn, err := new(net.Dialer).DialContext(context.Background(), "tcp", arg)
 		if err == nil {
+			fmt.Print(" ")
 			_, _ = io.Copy(io.Discard, conn) // until somebody ends this
 		}
 	}
@@ -135,6 +143,8 @@ func TestRun(t *testing.T) {
 		"no JSON":        {[]hook.Hook{told("done")}, hook.Result{}, []hook.Problem{{Program: program, What: bad}}},
 		"half":           {[]hook.Hook{told(`{"decision":`)}, hook.Result{}, []hook.Problem{{Program: program, What: bad}}},
 		"unknown member": {[]hook.Hook{told(`{"decison":"deny"}`)}, hook.Result{}, []hook.Problem{{Program: program, What: bad}}},
+		"twice":          {[]hook.Hook{told(`{"decision":"deny","decision":"allow"}`)}, hook.Result{}, []hook.Problem{{Program: program, What: bad}}},
+		"other letters":  {[]hook.Hook{told(`{"decision":"deny","Decision":"allow"}`)}, hook.Result{}, []hook.Problem{{Program: program, What: bad}}},
 		"unknown word":   {[]hook.Hook{told(`{"decision":"block"}`)}, hook.Result{}, []hook.Problem{{Program: program, What: `wrote a decision that is none of "allow", "ask" and "deny"`}}},
 		"two objects":    {[]hook.Hook{told(`{}{}`)}, hook.Result{}, []hook.Problem{{Program: program, What: "wrote more than one JSON object"}}},
 		"flood":          {[]hook.Hook{acts(hook.PreTool, "flood", "")}, hook.Result{}, []hook.Problem{{Program: program, What: "wrote more than 65536 bytes"}}},
@@ -332,6 +342,31 @@ func TestTimeoutEndsTheGroup(t *testing.T) {
 			t.Errorf("%s: the child said something", how)
 		}
 	}
+}
+
+// TestNothingIsLeft has a hook end before what it has started, which must not go on.
+func TestNothingIsLeft(t *testing.T) {
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	// Ends when the child does, or when the listener is closed.
+	go func() {
+		conn, err := l.Accept()
+		if err == nil {
+			_, err = conn.Read(make([]byte, 1))
+		}
+		ended <- err
+	}()
+	got, problems := hook.Runner{Hooks: []hook.Hook{acts(hook.PreTool, "leave", l.Addr().String())}}.Run(t.Context(), call())
+	if got.Decision != hook.None || problems != nil {
+		t.Errorf("Run = %+v, %v", got, problems)
+	}
+	if err := <-ended; err == nil {
+		t.Error("the child said something")
+	}
+	_ = l.Close() // nobody calls any more
 }
 
 func TestNotExecutable(t *testing.T) {

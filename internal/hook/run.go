@@ -45,6 +45,7 @@ func (h Hook) ask(ctx context.Context, input []byte, cwd string, env []string) (
 			return answer{}, "could not be put into a job: " + oneLine(err.Error(), maxWords)
 		}
 		err = cmd.Wait()
+		_ = g.kill(cmd.Process) // what it left running; mostly nothing
 	}
 	g.close()
 	switch {
