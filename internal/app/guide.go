@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"tote/internal/agent"
 	"tote/internal/config"
@@ -12,6 +14,7 @@ import (
 	"tote/internal/delivery"
 	"tote/internal/hook"
 	"tote/internal/ingest"
+	"tote/internal/permission"
 	"tote/internal/project"
 )
 
@@ -26,12 +29,31 @@ func (g guide) options(cwd string, dirs []string) project.Options {
 	l := g.w.Loaded()
 	o := project.Options{
 		Root: l.Project.Root, Cwd: cwd, Dirs: dirs, UserDir: g.w.app.dirs.Config, Extra: l.Config.Instructions,
-		Folder: l.Project.Folder, Files: l.Project.Files, Trusted: l.Trusted,
+		Folder: l.Project.Folder, Files: l.Project.Files, Trusted: g.trusted(l), Denied: g.w.unreadable,
 	}
 	if cwd != g.w.cwd {
 		o.Root = "" // a session that was moved: what the configuration found is of another folder
 	}
 	return o
+}
+
+// trusted reports whether skills and commands of the project count. Without any there
+// is nothing to look after.
+func (g guide) trusted(l config.Loaded) bool {
+	if !slices.ContainsFunc(l.Project.Files, func(name string) bool { return strings.HasSuffix(name, ".md") }) {
+		return l.Trusted
+	}
+	return g.w.trustHolds(l)
+}
+
+// unreadable reports whether the rules deny reading a file. What stands in rules for
+// agents goes to the model unasked, so it must be no more than the model may read.
+func (w *Workspace) unreadable(abs string) bool {
+	w.mu.Lock()
+	rules := w.rules
+	w.mu.Unlock()
+	v, _ := rules.Decide(permission.Request{Tool: "read", Action: permission.Read, Path: filepath.ToSlash(abs), Inside: true})
+	return v == permission.Deny
 }
 
 // Instructions implements agent.Guide.
@@ -99,27 +121,6 @@ func mentioned(cwd, text, typed string) []content.Source {
 
 // maxMentioned bounds the files that one command attaches.
 const maxMentioned = 100
-
-// hooks run the user's commands.
-type hooks struct{ w *Workspace }
-
-// Run implements agent.Hooks.
-func (h hooks) Run(ctx context.Context, e agent.HookEvent) (agent.HookResult, []delivery.Notice) {
-	h.w.mu.Lock()
-	runner := h.w.hooks
-	h.w.mu.Unlock()
-	if len(runner.Hooks) == 0 {
-		return agent.HookResult{}, nil
-	}
-	r, problems := runner.Run(ctx, hook.Event(e))
-	var notices []delivery.Notice
-	for _, p := range problems {
-		notices = append(notices, delivery.Notice{Severity: delivery.SeverityWarning, Title: p.String()})
-	}
-	return agent.HookResult{
-		Deny: r.Decision == hook.Deny, Ask: r.Decision == hook.Ask, Allow: r.Decision == hook.Allow, Reason: r.Reason, Context: r.Context,
-	}, notices
-}
 
 // parseHooks makes the hooks of a configuration.
 func parseHooks(c config.Hooks) ([]hook.Hook, error) {

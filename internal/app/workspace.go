@@ -43,6 +43,10 @@ type Workspace struct {
 
 	mu    sync.Mutex
 	hooks hook.Runner
+	// guarded tells which of the hooks hang on the trust in the project; refusalTold:
+	// the user has been told that they do not run.
+	guarded     []bool
+	refusalTold bool
 	// given are the MCP servers that editors gave with sessions.
 	given map[string][]mcp.Server
 	// live are the turns that began last, by session.
@@ -118,10 +122,11 @@ func (a *App) wire(w *Workspace, st *store.Store, db *history.DB) (*agent.Agent,
 
 // tools are the built-in tools, as far as they are not switched off.
 func (w *Workspace) tools() (*tool.Registry, error) {
-	cfg := w.Loaded().Config.Tools
+	loaded := w.Loaded().Config
+	cfg := loaded.Tools
 	home, _ := os.UserHomeDir() // without one there are no caches below it
 	w.shell = shell.New(shell.Options{
-		Shell: cfg.Bash.Shell, Sandbox: shell.Sandbox(cfg.Bash.Sandbox), Drop: w.keyNames(), Writable: shell.CacheFolders(home, os.Environ()), Now: w.app.o.Now,
+		Shell: cfg.Bash.Shell, Sandbox: shell.Sandbox(cfg.Bash.Sandbox), Drop: keyNames(loaded, w.app.env()), Writable: shell.CacheFolders(home, os.Environ()), Now: w.app.o.Now,
 		Dir:     filepath.Join(w.app.dirs.Scratch, "shells"),
 		Timeout: durationOf(cfg.Bash.Timeout), MaxTimeout: durationOf(cfg.Bash.MaxTimeout),
 	})
@@ -142,24 +147,6 @@ func (w *Workspace) tools() (*tool.Registry, error) {
 		all = append(all, web.NewFetch(web.Options{UserAgent: "tote/" + w.app.o.Version}))
 	}
 	return tool.NewRegistry(slices.DeleteFunc(all, func(t tool.Tool) bool { return slices.Contains(cfg.Disabled, t.Spec().Name) })...)
-}
-
-// keyNames are the variables that hold keys of backends, which commands have no use
-// for.
-func (w *Workspace) keyNames() []string {
-	cfg := w.Loaded().Config
-	var out []string
-	for _, p := range cfg.Providers {
-		if n := p.KeyName(); n != "" {
-			out = append(out, n)
-		}
-	}
-	for _, o := range config.Offers(w.app.env()) {
-		if o.Env != "" {
-			out = append(out, o.Env)
-		}
-	}
-	return out
 }
 
 // live is a turn that runs.
@@ -233,9 +220,14 @@ func (w *Workspace) load() (config.Loaded, error) {
 	if err != nil {
 		return l, &ConfigError{err}
 	}
+	own, err := w.ownHooks(l)
+	if err != nil {
+		return l, &ConfigError{err}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.loaded, w.rules, w.paths, w.hooks = l, rules, map[pathKey]provider.Provider{}, hook.Runner{Hooks: list}
+	w.loaded, w.rules, w.paths = l, rules, map[pathKey]provider.Provider{}
+	w.hooks, w.guarded, w.refusalTold = hook.Runner{Hooks: list, Env: without(keyNames(cfg, w.app.env()))}, guarded(l, list, own), false
 	return l, nil
 }
 

@@ -139,7 +139,7 @@ func (r Runner) Run(ctx context.Context, e Event) (Result, []Problem) {
 	var input []byte
 	var contexts []string
 	for _, h := range r.Hooks {
-		if !h.isFor(e) {
+		if !h.For(e) {
 			continue
 		}
 		if input == nil {
@@ -173,7 +173,8 @@ func (r Runner) Run(ctx context.Context, e Event) (Result, []Problem) {
 // decides reports whether something can still be stopped at an event.
 func decides(event string) bool { return event == Prompt || event == PreTool }
 
-func (h Hook) isFor(e Event) bool {
+// For reports whether the hook runs at an event.
+func (h Hook) For(e Event) bool {
 	if h.Event != e.Name || len(h.Command) == 0 {
 		return false
 	}
