@@ -164,7 +164,7 @@ func parse(out []byte) (a answer, what string) {
 		return answer{}, ""
 	}
 	d := json.NewDecoder(bytes.NewReader(out))
-	if !a.read(d) {
+	if !read(d, &a) {
 		return answer{}, `wrote something else than a JSON object with "decision", "reason" and "context"`
 	}
 	if _, err := d.Token(); err != io.EOF {
@@ -187,7 +187,7 @@ func parse(out []byte) (a answer, what string) {
 
 // read reads the members one by one: a member that stands there twice, or in other
 // letters, leaves open what is meant.
-func (a *answer) read(d *json.Decoder) bool {
+func read(d *json.Decoder, a *answer) bool {
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return false
 	}
