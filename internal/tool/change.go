@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"tote/internal/permission"
 )
@@ -34,6 +36,10 @@ type target struct {
 	rel, abs string
 	// place is the file as it was found by name.
 	place Place
+	spot  Spot
+	// denied: the user's rules keep the file from being read, so that nothing of
+	// it may be shown.
+	denied bool
 	// info is nil where there is no such file yet.
 	info fs.FileInfo
 	// old is what it holds, read where it is not larger than maxChangeBytes.
@@ -42,51 +48,39 @@ type target struct {
 }
 
 // openTarget finds the file that a model wants to change, and reads it.
+//
+// Outside the roots the folder itself is opened, so a link that is put in the way
+// of the file later does not lead out of it.
 func openTarget(path string, env Env) (*target, error) {
+	if strings.HasSuffix(path, "/") || strings.HasSuffix(path, string(filepath.Separator)) {
+		return nil, errors.New("it names a folder; name the file")
+	}
 	p, err := Find(path, env)
 	if err != nil {
 		return nil, err
 	}
-	if IsForbidden(p.Abs, env) || p.Root == "" && !env.Permitted {
-		return nil, ErrOutside
-	}
-	t := &target{abs: behindLinks(p.Abs), place: p}
-	if IsForbidden(t.abs, env) {
-		return nil, ErrOutside
-	}
-	dir, err := t.confine(p, env)
-	if err != nil {
+	spot, err := p.Settle(env)
+	switch {
+	case err != nil && spot.Linked && errors.Is(err, ErrOutside):
+		return nil, errLink
+	case err != nil:
 		return nil, err
+	case spot.Pseudo():
+		return nil, errPseudo
 	}
-	if t.root, err = os.OpenRoot(dir); err != nil {
+	t := &target{abs: spot.real, rel: spot.Rel, place: p, spot: spot, denied: spot.Denied(env)}
+	if t.root, err = os.OpenRoot(spot.Dir); err != nil {
 		return nil, plain(err)
 	}
-	if err := t.load(); err != nil {
+	err = spot.Check()
+	if err == nil {
+		err = t.load()
+	}
+	if err != nil {
 		t.close()
 		return nil, err
 	}
 	return t, nil
-}
-
-// confine finds the folder to open the file under: one of the roots, or with
-// permission the file's own folder.
-func (t *target) confine(p Place, env Env) (string, error) {
-	if p.Root == "" {
-		// The user allowed this very name, so it must be no link elsewhere.
-		if info, err := os.Lstat(p.Abs); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return "", errLink
-		}
-		t.rel = filepath.Base(t.abs)
-		return filepath.Dir(t.abs), nil
-	}
-	for _, r := range env.Roots {
-		root := behindLinks(r)
-		if rel, err := filepath.Rel(root, t.abs); err == nil && filepath.IsLocal(rel) {
-			t.rel = rel
-			return root, nil
-		}
-	}
-	return "", errLink
 }
 
 // load looks at the file and reads it, if it is there.
@@ -121,6 +115,11 @@ func (t *target) load() error {
 	t.old, err = io.ReadAll(io.LimitReader(f, maxChangeBytes+1))
 	t.read = len(t.old) <= maxChangeBytes
 	return plain(err)
+}
+
+// awaitTarget is openTarget for a call that may be stopped.
+func awaitTarget(ctx context.Context, path string, env Env) (*target, error) {
+	return Await(ctx, func() (*target, error) { return openTarget(path, env) }, (*target).close)
 }
 
 func (t *target) close() { _ = t.root.Close() } // nothing is written through it
@@ -162,11 +161,53 @@ func (t *target) replace(ctx context.Context, data []byte, env Env) error {
 			return fmt.Errorf("keep it as it was: %w", err)
 		}
 	}
-	if dir := filepath.Dir(t.rel); t.info == nil && dir != "." {
-		if err := t.root.MkdirAll(dir, newFolder); err != nil {
-			return plain(err)
+	if err := t.spot.Check(); err != nil {
+		return err
+	}
+	made, err := t.folders()
+	if err == nil {
+		err = t.put(data)
+	}
+	if err != nil {
+		for _, dir := range made {
+			_ = t.root.Remove(dir) // one that somebody has used meanwhile stays
+		}
+		return err
+	}
+	stamp := Stamp{Sum: sha256.Sum256(data), Size: int64(len(data))}
+	if info, err := t.root.Lstat(t.rel); err == nil {
+		stamp.ModTime = info.ModTime()
+	}
+	env.Files.Saw(t.abs, stamp)
+	return nil
+}
+
+// folders makes the folders that the file needs, and returns those that were not
+// there, the deepest one first.
+func (t *target) folders() (made []string, err error) {
+	if t.info != nil {
+		return nil, nil
+	}
+	var need []string
+	for dir := filepath.Dir(t.rel); dir != "."; dir = filepath.Dir(dir) {
+		if _, err := t.root.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		need = append(need, dir)
+	}
+	for _, dir := range slices.Backward(need) {
+		switch err := t.root.Mkdir(dir, newFolder); {
+		case err == nil:
+			made = append([]string{dir}, made...)
+		case !errors.Is(err, fs.ErrExist):
+			return made, plain(err)
 		}
 	}
+	return made, nil
+}
+
+// put writes data beside the file and gives it the file's name.
+func (t *target) put(data []byte) error {
 	temp, err := t.write(data)
 	if err != nil {
 		return plain(err)
@@ -178,11 +219,6 @@ func (t *target) replace(ctx context.Context, data []byte, env Env) error {
 	if err != nil {
 		return errors.Join(err, t.root.Remove(temp))
 	}
-	stamp := Stamp{Sum: sha256.Sum256(data), Size: int64(len(data))}
-	if info, err := t.root.Lstat(t.rel); err == nil {
-		stamp.ModTime = info.ModTime()
-	}
-	env.Files.Saw(t.abs, stamp)
 	return nil
 }
 
@@ -244,6 +280,19 @@ func changed(tool, path string, env Env) (permission.Request, error) {
 	}
 	return p.Request(tool, permission.Write), nil
 }
+
+// asked is what a preview may see: the user is being asked about that very file,
+// and nobody else sees it.
+func asked(env Env, request func() (permission.Request, string, error)) Env {
+	env.Permitted = true
+	if r, _, err := request(); err == nil {
+		env.Judged = r.Path
+	}
+	return env
+}
+
+// noDiff is shown to nobody but for a file whose old text the rules keep hidden.
+const noDiff = "[no difference shown: the user's rules deny reading the file]\n"
 
 // lines counts the lines of a text; a last line without an end counts.
 func lines(data []byte) int {

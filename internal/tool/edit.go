@@ -101,12 +101,15 @@ func (e Edit) Preview(raw json.RawMessage, env Env) string {
 	if err != nil || remote(a.Path) {
 		return ""
 	}
-	env.Permitted = true // the user is being asked, and nobody else sees it
+	env = asked(env, func() (permission.Request, string, error) { return e.Request(raw, env) })
 	t, err := openTarget(a.Path, env)
 	if err != nil {
 		return ""
 	}
 	defer t.close()
+	if t.denied && t.info != nil {
+		return noDiff
+	}
 	now, err := a.apply(t)
 	switch {
 	case err != nil:
@@ -123,11 +126,14 @@ func (e Edit) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	t, err := openTarget(a.Path, env)
+	t, err := awaitTarget(ctx, a.Path, env)
 	if err != nil {
 		return Result{}, fmt.Errorf("edit %s: %w", a.Path, err)
 	}
 	defer t.close()
+	if t.denied && t.info != nil {
+		return Result{}, fmt.Errorf("edit %s: %w", a.Path, errDenied)
+	}
 	if err := t.known(env); err != nil {
 		return Result{}, fmt.Errorf("edit %s: %w", a.Path, err)
 	}

@@ -53,7 +53,7 @@ func Find(path string, env Env) (Place, error) {
 		}
 		at = filepath.Join(at, alike[0])
 	}
-	return Place{Abs: filepath.Join(p.Root, at), Root: p.Root, Rel: at, Renamed: true}, nil
+	return Place{Abs: filepath.Join(p.Root, at), Root: p.Root, Rel: at, Renamed: true, roots: env.Roots}, nil
 }
 
 // siblings are the names in a folder that look like name.

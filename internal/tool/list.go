@@ -81,12 +81,16 @@ func (l List) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, er
 		return Result{}, err
 	}
 	p := Locate(a.Path, env)
-	if IsForbidden(p.Abs, env) || p.Root == "" && !env.Permitted {
-		return Result{}, fmt.Errorf("list %s: %w", a.Path, ErrOutside)
+	spot, err := p.Settle(env)
+	if err == nil {
+		err = spot.Refused(env)
 	}
-	dir, rel := p.Root, p.Rel
-	if dir == "" {
-		dir, rel = p.Abs, "."
+	if err != nil {
+		return Result{}, fmt.Errorf("list %s: %w", a.Path, err)
+	}
+	dir, rel := spot.Dir, spot.Rel
+	if !spot.Inside {
+		dir, rel = spot.Abs, "."
 		// Opening a named pipe would wait.
 		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 			return Result{}, fmt.Errorf("list %s: %w", a.Path, errNoFolder)
@@ -97,6 +101,9 @@ func (l List) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, er
 		return Result{}, fmt.Errorf("list %s: %w", a.Path, plain(err))
 	}
 	defer func() { _ = root.Close() }() // read only
+	if err := spot.Check(); err != nil {
+		return Result{}, fmt.Errorf("list %s: %w", a.Path, err)
+	}
 	w := &walk{fsys: root.FS(), env: env, base: dir}
 	if err := w.folder(ctx, filepath.ToSlash(rel), 0, a.Depth); err != nil {
 		return Result{}, fmt.Errorf("list %s: %w", a.Path, plain(err))
@@ -140,7 +147,7 @@ func (w *walk) folder(ctx context.Context, dir string, level, depth int) error {
 		case e.IsDir():
 			w.sb.WriteString("/\n")
 			sub := path.Join(dir, e.Name())
-			if level+1 < depth && e.Name() != ".git" && !IsForbidden(filepath.Join(w.base, filepath.FromSlash(sub)), w.env) {
+			if level+1 < depth && e.Name() != ".git" && w.enters(filepath.Join(w.base, filepath.FromSlash(sub))) {
 				if err := w.folder(ctx, sub, level+1, depth); err != nil {
 					fmt.Fprintf(&w.sb, "%s[%v]\n", strings.Repeat("  ", level+1), plain(err))
 				}
@@ -156,6 +163,11 @@ func (w *walk) folder(ctx context.Context, dir string, level, depth int) error {
 		}
 	}
 	return nil
+}
+
+// enters reports whether the walk may go into a folder.
+func (w *walk) enters(abs string) bool {
+	return !IsForbidden(abs, w.env) && (w.env.Denied == nil || !w.env.Denied(abs))
 }
 
 // entries reads a folder: folders first, then by name.

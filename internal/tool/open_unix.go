@@ -9,5 +9,3 @@ import (
 
 // openFlags keep a FIFO from hanging the call.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
-
-func openPlain(path string) (*os.File, error) { return os.OpenFile(path, openFlags, 0) }

@@ -33,6 +33,8 @@ const (
 	maxLineBytes = 2000
 	// sniffBytes decide whether a file is text.
 	sniffBytes = 8192
+	// maxPseudoBytes bounds what is read of a file of the kernel's.
+	maxPseudoBytes = 1 << 20
 )
 
 // Read is the tool that reads a file.
@@ -88,7 +90,9 @@ func (r Read) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, er
 	if err != nil {
 		return Result{}, err
 	}
-	res, err := readFile(ctx, a, env)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop() // also ends a read that goes on when this call no longer waits
+	res, err := Await(ctx, func() (Result, error) { return readFile(ctx, a, env) }, nil)
 	if err != nil {
 		return Result{}, fmt.Errorf("read %s: %w", a.Path, err)
 	}
@@ -100,7 +104,7 @@ func readFile(ctx context.Context, a readArgs, env Env) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	f, err := p.open(env)
+	spot, f, err := openJudged(p, env)
 	if err != nil {
 		return Result{}, err
 	}
@@ -112,14 +116,22 @@ func readFile(ctx context.Context, a readArgs, env Env) (Result, error) {
 	// Everything that is read runs through the sum, so a file that is read to
 	// its end is known by it for nothing.
 	sum := sha256.New()
-	br := bufio.NewReaderSize(io.TeeReader(f, sum), sniffBytes)
+	from := io.TeeReader(f, sum)
+	if spot.Pseudo() {
+		from = io.LimitReader(from, maxPseudoBytes)
+	}
+	br := bufio.NewReaderSize(from, sniffBytes)
 	head, err := br.Peek(sniffBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return Result{}, plain(err)
 	}
-	if !isText(head) {
-		note(p, info, nil, env)
-		return attach(p, env), nil
+	switch {
+	case isText(head):
+	case spot.Pseudo():
+		return Result{}, errPseudo
+	default:
+		note(spot, info, nil, env)
+		return attach(p, spot, env), nil
 	}
 	var res Result
 	whole := true
@@ -137,11 +149,25 @@ func readFile(ctx context.Context, a readArgs, env Env) (Result, error) {
 		res.Sources = []content.Source{Prose(out)}
 	}
 	if whole {
-		note(p, info, sum.Sum(nil), env)
+		note(spot, info, sum.Sum(nil), env)
 	} else {
-		note(p, info, nil, env)
+		note(spot, info, nil, env)
 	}
 	return res.of(p), nil
+}
+
+// openJudged opens a file whose name the rules let be read. What they say of that
+// name was asked before the call; behind a link it is asked again.
+func openJudged(p Place, env Env) (Spot, *os.File, error) {
+	spot, err := p.Settle(env)
+	if err == nil && spot.Linked {
+		err = spot.Refused(env)
+	}
+	if err != nil {
+		return spot, nil, err
+	}
+	f, err := spot.open()
+	return spot, f, err
 }
 
 // of says first what the file is really called, if that is not what the model
@@ -168,52 +194,27 @@ func regular(f *os.File) (fs.FileInfo, error) {
 }
 
 // attach hands a file over that is no text.
-func attach(p Place, env Env) Result {
+func attach(p Place, spot Spot, env Env) Result {
 	who := content.ChosenByModel
 	if env.Permitted {
 		who = content.ChosenByUser // the user allowed this very path
 	}
 	return Result{Sources: []content.Source{{
-		Payload: content.Path{Path: p.Abs}, Inlet: content.InletTool, Chooser: who,
+		Payload: content.Path{Path: spot.Abs}, Inlet: content.InletTool, Chooser: who,
 	}}}.of(p)
 }
 
 // note remembers what the model has seen of a file. sum is nil where it was not
 // read to its end; one that is known from before stays good as long as the file
 // looks the same.
-func note(p Place, info fs.FileInfo, sum []byte, env Env) {
-	abs := behindLinks(p.Abs)
+func note(spot Spot, info fs.FileInfo, sum []byte, env Env) {
+	abs := spot.real
 	s := Stamp{Size: info.Size(), ModTime: info.ModTime()}
 	if was, ok := env.Files.Seen(abs); ok && sum == nil && was.Size == s.Size && was.ModTime.Equal(s.ModTime) {
 		s.Sum = was.Sum
 	}
 	copy(s.Sum[:], sum)
 	env.Files.Saw(abs, s)
-}
-
-// open opens the file under its root, so that neither symlinks nor ".." lead
-// out. Outside the roots it needs the user's permission for this very path.
-func (p Place) open(env Env) (*os.File, error) {
-	if IsForbidden(p.Abs, env) {
-		return nil, ErrOutside
-	}
-	if p.Root == "" {
-		if !env.Permitted {
-			return nil, ErrOutside
-		}
-		f, err := openPlain(p.Abs)
-		return f, plain(err)
-	}
-	root, err := os.OpenRoot(p.Root)
-	if err != nil {
-		return nil, plain(err)
-	}
-	defer func() { _ = root.Close() }() // the opened file stays valid
-	f, err := root.OpenFile(p.Rel, openFlags, 0)
-	if err != nil && errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("there is no such file")
-	}
-	return f, plain(err)
 }
 
 // plain takes the operation and the path out of a file error: the caller has

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +36,10 @@ type Env struct {
 	Forbidden []string
 	// Permitted: the user allowed this call to leave the roots.
 	Permitted bool
+	// Judged is the path of the permission request that let this call run; a
+	// path that leads elsewhere by now is refused. Where it is "", links never
+	// lead out of the roots, and none is followed outside them.
+	Judged string
 	// Session is the session's id, Scratch its scratch folder, absolute.
 	Session, Scratch string
 	// Lookup finds a block of the conversation by its handle; nil finds none.
@@ -201,94 +204,4 @@ func Decode(args json.RawMessage, into any) error {
 		return errors.New("read the arguments: more follows after the object")
 	}
 	return nil
-}
-
-// Place is a path that a model wrote, resolved.
-type Place struct {
-	// Abs is absolute and clean.
-	Abs string
-	// Root and Rel say under which root it lies; Root is "" for none.
-	Root, Rel string
-	// Renamed: nothing is called what the model wrote, and this looks the same.
-	Renamed bool
-}
-
-// Locate resolves a path that a model wrote. It looks at no file.
-func Locate(path string, env Env) Place {
-	abs := path
-	if !filepath.IsAbs(abs) {
-		abs = filepath.Join(env.Cwd, path)
-	}
-	p := Place{Abs: filepath.Clean(abs)}
-	for _, root := range env.Roots {
-		if rel, err := filepath.Rel(root, p.Abs); err == nil && filepath.IsLocal(rel) {
-			p.Root, p.Rel = root, rel
-			return p
-		}
-	}
-	return p
-}
-
-// IsForbidden reports whether abs lies in a folder that no tool enters, by its
-// name or behind links.
-func IsForbidden(abs string, env Env) bool {
-	if forbiddenName(abs, env) {
-		return true
-	}
-	resolved := Env{Roots: make([]string, len(env.Roots)), Forbidden: make([]string, len(env.Forbidden))}
-	for i, r := range env.Roots {
-		resolved.Roots[i] = behindLinks(r)
-	}
-	for i, f := range env.Forbidden {
-		resolved.Forbidden[i] = behindLinks(f)
-	}
-	return forbiddenName(behindLinks(abs), resolved)
-}
-
-// behindLinks follows links as far as the path exists.
-func behindLinks(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	dir, name := filepath.Dir(path), filepath.Base(path)
-	if dir == path {
-		return path
-	}
-	return filepath.Join(behindLinks(dir), name)
-}
-
-func forbiddenName(abs string, env Env) bool {
-	for _, f := range env.Forbidden {
-		if slices.Contains(env.Roots, f) {
-			continue
-		}
-		rel, err := filepath.Rel(f, abs)
-		if err != nil || !filepath.IsLocal(rel) {
-			continue
-		}
-		inRoot := false
-		for _, r := range env.Roots {
-			sub, err := filepath.Rel(f, r)
-			under, err2 := filepath.Rel(r, abs)
-			inRoot = inRoot || err == nil && err2 == nil && filepath.IsLocal(sub) && filepath.IsLocal(under)
-		}
-		if !inRoot {
-			return true
-		}
-	}
-	return false
-}
-
-// Request is what a tool wants with the place. A link to a file that holds keys
-// is judged as that file.
-func (p Place) Request(tool string, do permission.Action) permission.Request {
-	r := permission.Request{Tool: tool, Action: do, Path: filepath.ToSlash(p.Abs), Inside: p.Root != ""}
-	if real := behindLinks(p.Abs); real != p.Abs {
-		behind := r
-		behind.Path = filepath.ToSlash(real)
-		if v, _ := (permission.Rules{Mode: permission.ModeFull}).Decide(behind); v == permission.Deny {
-			return behind
-		}
-	}
-	return r
 }

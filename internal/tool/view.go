@@ -107,7 +107,7 @@ func (v ViewImage) Run(ctx context.Context, raw json.RawMessage, env Env) (Resul
 		return Result{}, fmt.Errorf("view_image: %w", err)
 	}
 	if a.Path != "" {
-		r, err := viewFile(a.Path, env)
+		r, err := Await(ctx, func() (Result, error) { return viewFile(a.Path, env) }, nil)
 		if err != nil {
 			return Result{}, fmt.Errorf("view_image %s: %w", a.Path, err)
 		}
@@ -233,7 +233,17 @@ func viewFile(path string, env Env) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	f, err := p.open(env)
+	spot, err := p.Settle(env)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := spot.Refused(env); err != nil {
+		return Result{}, err
+	}
+	if spot.Pseudo() {
+		return Result{}, errPseudo
+	}
+	f, err := spot.open()
 	if err != nil {
 		return Result{}, err
 	}
@@ -249,6 +259,6 @@ func viewFile(path string, env Env) (Result, error) {
 	case isText(head):
 		return Result{}, errors.New("it is text; use the read tool")
 	}
-	note(p, info, nil, env)
-	return attach(p, env), nil
+	note(spot, info, nil, env)
+	return attach(p, spot, env), nil
 }

@@ -69,7 +69,7 @@ func (w Write) Preview(raw json.RawMessage, env Env) string {
 	if err != nil || remote(a.Path) {
 		return ""
 	}
-	env.Permitted = true // the user is being asked, and nobody else sees it
+	env = asked(env, func() (permission.Request, string, error) { return w.Request(raw, env) })
 	t, err := openTarget(a.Path, env)
 	if err != nil {
 		return ""
@@ -77,6 +77,9 @@ func (w Write) Preview(raw json.RawMessage, env Env) string {
 	defer t.close()
 	if t.info == nil {
 		return bounded(*a.Content, maxDiffLine)
+	}
+	if t.denied {
+		return noDiff
 	}
 	if !t.read {
 		return "[no difference shown: the file is too large]\n"
@@ -93,7 +96,7 @@ func (w Write) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	t, err := openTarget(a.Path, env)
+	t, err := awaitTarget(ctx, a.Path, env)
 	if err != nil {
 		return Result{}, fmt.Errorf("write %s: %w", a.Path, err)
 	}
@@ -102,7 +105,7 @@ func (w Write) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, e
 		return Result{}, fmt.Errorf("write %s: %w", a.Path, err)
 	}
 	data := []byte(*a.Content)
-	if t.info != nil && t.read && bytes.Equal(t.old, data) {
+	if t.info != nil && t.read && !t.denied && bytes.Equal(t.old, data) {
 		env.Files.Saw(t.abs, Stamp{Size: t.info.Size(), ModTime: t.info.ModTime(), Sum: sha256.Sum256(data)})
 		return said("[%s holds exactly that already; nothing was written]\n", a.Path), nil
 	}
@@ -113,6 +116,8 @@ func (w Write) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, e
 	switch {
 	case t.info == nil:
 		return said("%s[created %s: %s]\n", note, a.Path, extent(data)), nil
+	case t.denied:
+		return said("%s[wrote %s: %s]\n%s", note, a.Path, extent(data), noDiff), nil
 	case !t.read:
 		return said("%s[wrote %s: %s; before: %s]\n", note, a.Path, extent(data), plural(int(t.info.Size()), "byte")), nil
 	}

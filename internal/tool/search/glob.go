@@ -136,17 +136,23 @@ func (t Glob) Run(ctx context.Context, raw json.RawMessage, env tool.Env) (tool.
 	if err != nil {
 		return tool.Result{}, err
 	}
-	s, err := open(a.Path, env)
-	if err != nil {
-		return tool.Result{}, wrap("glob", a.Path, err)
-	}
-	defer s.close()
-	if s.single {
-		return tool.Result{}, wrap("glob", a.Path, errors.New("it is a file; use the read tool"))
-	}
 	within, stop := context.WithTimeout(ctx, searchTime)
 	defer stop()
-	w, err := s.walk(within, env, wanted{keep: g.keeps})
+	text, err := tool.Await(within, func() (string, error) {
+		s, err := open(a.Path, env)
+		if err != nil {
+			return "", err
+		}
+		defer s.close()
+		if s.single {
+			return "", errors.New("it is a file; use the read tool")
+		}
+		w, err := s.walk(within, env, wanted{keep: g.keeps})
+		if err != nil {
+			return "", err
+		}
+		return listing(s, w, a), nil
+	}, nil)
 	switch {
 	case ctx.Err() != nil:
 		return tool.Result{}, wrap("glob", a.Path, ctx.Err())
@@ -155,7 +161,7 @@ func (t Glob) Run(ctx context.Context, raw json.RawMessage, env tool.Env) (tool.
 	case err != nil:
 		return tool.Result{}, wrap("glob", a.Path, err)
 	}
-	return tool.Result{Sources: []content.Source{tool.Prose(listing(s, w, a))}}, nil
+	return tool.Result{Sources: []content.Source{tool.Prose(text)}}, nil
 }
 
 func listing(s *scope, w walked, a globArgs) string {

@@ -153,14 +153,16 @@ func (g *Grep) Run(ctx context.Context, raw json.RawMessage, env tool.Env) (tool
 	if err != nil {
 		return tool.Result{}, err
 	}
-	s, err := open(q.args.Path, env)
-	if err != nil {
-		return tool.Result{}, wrap("grep", q.args.Path, err)
-	}
-	defer s.close()
 	within, stop := context.WithTimeout(ctx, searchTime)
 	defer stop()
-	text, err := g.search(within, s, q, env)
+	text, err := tool.Await(within, func() (string, error) {
+		s, err := open(q.args.Path, env)
+		if err != nil {
+			return "", err
+		}
+		defer s.close()
+		return g.search(within, s, q, env)
+	}, nil)
 	switch {
 	case ctx.Err() != nil:
 		return tool.Result{}, wrap("grep", q.args.Path, ctx.Err())

@@ -49,13 +49,19 @@ type scope struct {
 // open resolves the path that a model wrote.
 func open(name string, env tool.Env) (*scope, error) {
 	p := tool.Locate(name, env)
-	if tool.IsForbidden(p.Abs, env) || p.Root == "" && !env.Permitted {
-		return nil, tool.ErrOutside
+	spot, err := p.Settle(env)
+	if err == nil {
+		err = spot.Refused(env)
 	}
-	dir, rel := p.Root, filepath.ToSlash(p.Rel)
-	if dir == "" {
-		var err error
-		if dir, rel, err = outside(p.Abs); err != nil {
+	switch {
+	case err != nil:
+		return nil, err
+	case spot.Pseudo():
+		return nil, errors.New("the system's own files are not searched; read them one by one")
+	}
+	dir, rel := spot.Dir, filepath.ToSlash(spot.Rel)
+	if !spot.Inside {
+		if dir, rel, err = outside(spot.Abs); err != nil {
 			return nil, err
 		}
 	}
@@ -64,6 +70,10 @@ func open(name string, env tool.Env) (*scope, error) {
 		return nil, plain(err)
 	}
 	s := &scope{root: root, dir: dir, start: rel, shown: shownAs(p.Abs, env), denied: env.Denied}
+	if err := spot.Check(); err != nil {
+		s.close()
+		return nil, err
+	}
 	info, err := root.Stat(rel)
 	switch {
 	case err != nil:
@@ -73,7 +83,7 @@ func open(name string, env tool.Env) (*scope, error) {
 	case !info.IsDir():
 		err = errors.New("it is neither a file nor a folder")
 	default:
-		err = s.place(p.Abs, env)
+		err = s.place(spot.Abs, env)
 	}
 	if err != nil {
 		s.close()
