@@ -17,6 +17,9 @@ import (
 func TestJobsSendNothingOfTheTurn(t *testing.T) {
 	t.Parallel()
 	for _, g := range tongues() {
+		if !tried(g.kind) {
+			continue
+		}
 		t.Run(g.kind, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, g)

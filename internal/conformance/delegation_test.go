@@ -46,7 +46,7 @@ func handOvers() []handOver {
 func TestDelegationGetsTheBytes(t *testing.T) {
 	t.Parallel()
 	for path, a := range adapters {
-		if a.own.Offline {
+		if a.own.Offline || !tried(path) {
 			continue
 		}
 		for _, h := range handOvers() {

@@ -31,6 +31,9 @@ func (p *process) command(s *agent.Session, text string) string {
 func TestDetach(t *testing.T) {
 	t.Parallel()
 	for _, g := range tongues() {
+		if !tried(g.kind) {
+			continue
+		}
 		t.Run(g.kind, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, g)

@@ -18,6 +18,9 @@ import (
 func TestHundredCalls(t *testing.T) {
 	t.Parallel()
 	for _, g := range tongues() {
+		if !tried(g.kind) {
+			continue
+		}
 		t.Run(g.kind, func(t *testing.T) {
 			t.Parallel()
 			calls := 100

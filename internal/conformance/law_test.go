@@ -124,7 +124,7 @@ func lawWorlds(t *testing.T) []lawWorld {
 		chat("server without sight", "never", "true", providertest.RefuseImages(400, "no", providertest.Text("ok"))),
 	}
 	for path, a := range adapters {
-		if path != "openai-chat" && !a.own.Offline {
+		if path != "openai-chat" && !a.own.Offline && tried(path) {
 			f := serve(t, a)
 			out = append(out, lawWorld{path, f.settings("never", "true"), f.taken})
 		}

@@ -278,7 +278,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	t.Run("paths", func(t *testing.T) {
 		for path, a := range adapters {
-			if testing.Short() && !slices.Contains(shortPaths, path) {
+			if !tried(path) {
 				continue
 			}
 			t.Run(path, func(t *testing.T) {
@@ -321,6 +321,9 @@ func TestOutcomes(t *testing.T) {
 // shortPaths are tried in a short run, which is for the race detector: a server of
 // events, one of lines, and a program.
 var shortPaths = []string{"anthropic", "ollama", "cli-claude"}
+
+// tried reports whether a path is tried in this run.
+func tried(path string) bool { return !testing.Short() || slices.Contains(shortPaths, path) }
 
 // checkCoverage sees that the matrix proves what it is meant to prove: every
 // disposition, for each kind both the block itself and less than it, and each

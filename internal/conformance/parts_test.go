@@ -270,6 +270,9 @@ func TestTheNextRequestBeginsAsTheLast(t *testing.T) {
 	var s shelf
 	crowd := s.crowd(t)
 	for name, a := range adapters {
+		if !tried(name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			st := stand(t, a)
