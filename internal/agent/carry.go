@@ -21,6 +21,8 @@ type settled struct {
 	body     provider.Body
 	// tokens is the estimate of what it takes of the context.
 	tokens int64
+	// estimates are the same without regard to what backends counted.
+	estimates delivery.Estimates
 	// messages is how much of the conversation it is about.
 	messages int
 }
@@ -31,7 +33,9 @@ type settled struct {
 func (t *turn) prepare(ctx context.Context, seed int64) (settled, error) {
 	for range maxDecides {
 		facts := t.facts
-		facts.Reported = t.lane().reported
+		if t.facts.MaxTokens == 0 { // that limit is one of estimates
+			facts.Reported = t.lane().reported
+		}
 		plan := delivery.Decide(delivery.Input{
 			Profile: t.model.Profile, Ledger: t.ledger(), Messages: t.conversation, Current: t.opened,
 			Budgets: t.policy.Budgets, Facts: facts,
@@ -47,7 +51,7 @@ func (t *turn) prepare(ctx context.Context, seed int64) (settled, error) {
 		if again {
 			continue
 		}
-		out := settled{tokens: plan.Tokens(), messages: len(t.conversation)}
+		out := settled{tokens: plan.Tokens(), estimates: plan.Estimates(), messages: len(t.conversation)}
 		out.prompt, out.receipts, out.ledger = delivery.Settle(plan, results)
 		out.body, err = t.model.Provider.Encode(provider.Request{
 			Prompt: out.prompt, Blobs: t.s.a.o.Store, System: t.system, Tools: t.tools.specs, Seed: seed, Effort: t.model.Effort,

@@ -255,11 +255,7 @@ func (t *turn) recover(ctx context.Context, r *request, ready settled, action de
 		return delivery.StepStripAll, nil
 	case delivery.ActEvict:
 		if e.Failure.Kind == delivery.FailOverflow {
-			t.facts.DropHistory, t.facts.MaxTokens = true, max(1, ready.tokens/2)
-			if n := e.Failure.Learned.Context; n > 0 {
-				r.context = n
-				t.lowerContext(n)
-			}
+			t.overflowed(r, ready, e.Failure.Learned.Context)
 			return delivery.StepEvict, nil
 		}
 		t.facts.MaxRequest = r.smaller(ready.body.Len(), e.Failure)

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,10 +70,7 @@ func (t *turn) equip(ctx context.Context) {
 	var notices []delivery.Notice
 	t.tools, notices = t.s.toolset(ctx)
 	if n := t.tools.fit(t.window(ctx)); n > 0 && !t.model.Runner {
-		notices = append(notices, delivery.Notice{
-			Severity: delivery.SeverityInfo, Title: fmt.Sprintf("the model's window is small: %d of the tools are left out", n),
-			Detail: "if it is larger than that, set limits.context_tokens of the provider",
-		})
+		notices = append(notices, fewerTools(n))
 	}
 	st := t.s.Stored()
 	guide := ""

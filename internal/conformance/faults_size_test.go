@@ -230,6 +230,25 @@ func overflown(t *testing.T, g tongue, full providertest.Reply, words int) (*pro
 	return p, s, f
 }
 
+// TestContextOverflowEarly has a server refuse a request in which little was said
+// and the tools are most of it: the old picture gives way, and not the new one.
+func TestContextOverflowEarly(t *testing.T) {
+	for _, g := range tongues() {
+		t.Run(g.kind, func(t *testing.T) {
+			t.Parallel()
+			full, _ := overflow(&g)
+			p, _, f := overflown(t, g, full, 100)
+			defer p.stop()
+			if n := voided(f); n != 1 || len(told(f, "did not take a request of that size")) != 1 {
+				t.Errorf("%d attempts were withdrawn, and told: %v", n, told(f, "did not take a request of that size"))
+			}
+			if len(told(f, "image-1.png")) == 0 {
+				t.Error("nothing was said about the picture that gave way")
+			}
+		})
+	}
+}
+
 // TestBodyLimitIsNamed has Gemini name the size that it takes, which is obeyed to
 // the byte.
 func TestBodyLimitIsNamed(t *testing.T) {

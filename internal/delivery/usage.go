@@ -76,6 +76,25 @@ type Usage struct {
 	Wire, WireLimit int64
 }
 
+// Estimates are sizes of a plan's request in tokens, by estimate alone: a backend
+// that finds a request too long has shown that its own counts are no guide.
+type Estimates struct {
+	// Whole is what the request takes, Fixed what of it stands before the first
+	// message, and Alone what it would take if nothing of the earlier turns that
+	// can be left out were in it.
+	Whole, Fixed, Alone int64
+}
+
+// Estimates measures the plan's request.
+func (p Plan) Estimates() Estimates {
+	d := p.decider()
+	d.gauge = gauge{}
+	s := d.window(0)
+	s.sum = s.measure()
+	_, alone := d.oldest(s, 0)
+	return Estimates{Whole: s.sum, Fixed: d.fixedTokens(), Alone: alone}
+}
+
 // Usage tells what every part of the plan's request takes.
 func (p Plan) Usage() Usage {
 	d := p.decider()
