@@ -6,6 +6,7 @@ import (
 	"tote/internal/agent/agenttest"
 	"tote/internal/content"
 	"tote/internal/delivery"
+	"tote/internal/provider"
 )
 
 // A backend that begins to answer and breaks off whenever it is sent a picture
@@ -83,5 +84,26 @@ func TestAnswerOfNothing(t *testing.T) {
 	}})
 	if r := b.Must(t.Context(), "hello"); r.Stop != content.StopEndTurn || !noticed(b.Front, "answered nothing") {
 		t.Errorf("%v, notices %v", r.Stop, b.Front.Notices())
+	}
+}
+
+// An answer that was cut, or that nobody gave, says so.
+func TestOddEnds(t *testing.T) {
+	finish := func(stop content.StopReason) agenttest.Act { return agenttest.Emit{Event: provider.Finish{Stop: stop}} }
+	for name, c := range map[string]struct {
+		reply agenttest.Reply
+		want  string
+	}{
+		"cut":               {agenttest.Reply{agenttest.Say("a long"), finish(content.StopMaxTokens)}, "the answer was cut"},
+		"spent on thoughts": {agenttest.Reply{agenttest.Think("hm"), finish(content.StopMaxTokens)}, "before it said anything"},
+		"silent refusal":    {agenttest.Reply{finish(content.StopRefusal)}, "refused to answer and gave no reason"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := agenttest.New(t, agenttest.Options{Script: func(int, agenttest.Received) agenttest.Reply { return c.reply }})
+			b.Must(t.Context(), "hello")
+			if !noticed(b.Front, c.want) {
+				t.Errorf("notices %v", b.Front.Notices())
+			}
+		})
 	}
 }

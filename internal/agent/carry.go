@@ -75,7 +75,7 @@ func (t *turn) inquire(ctx context.Context, plan delivery.Plan) (again bool, err
 	if again, err = t.describe(ctx, plan); again || err != nil {
 		return again, err
 	}
-	if plan.WantsSummary() && !t.summarised {
+	if plan.WantsSummary() && !t.summarised && !t.declines(plan) {
 		if again, err = t.reduce(ctx, plan); again || err != nil {
 			return again, err
 		}
@@ -85,6 +85,12 @@ func (t *turn) inquire(ctx context.Context, plan delivery.Plan) (again bool, err
 	}
 	t.probed = true
 	return t.probe(ctx)
+}
+
+// declines reports whether a plan is one that a strict turn will not send. Nobody
+// else is asked for it either.
+func (t *turn) declines(plan delivery.Plan) bool {
+	return t.strict && t.steps == 1 && plan.DegradesPrompt()
 }
 
 // expectOver is the body size in bytes above which an endpoint that has not
@@ -125,7 +131,7 @@ func (t *turn) carry(ctx context.Context, plan delivery.Plan) (r delivery.Result
 			again = t.stage(ctx, o.Handle, o.Stage, &r) || again
 		}
 	}
-	if len(unseen) > 0 && !again {
+	if len(unseen) > 0 && !again && !t.declines(plan) {
 		t.describePictures(ctx, unseen, &r)
 	}
 	return r, again, ctx.Err()

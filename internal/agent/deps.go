@@ -70,6 +70,8 @@ type Stored struct {
 	// Parent is the session that this one was made from, "" for none; Kind is
 	// "" for a user's session and a fork, else "task", "job" or "escalation".
 	Parent, Kind string
+	// Mode is the permission mode that the user chose for it, "" for none.
+	Mode string
 }
 
 // Lane is one session on one path and model, as long as nothing that decides

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
+	"unicode"
 
 	"tote/internal/content"
 	"tote/internal/delivery"
@@ -34,22 +36,31 @@ func (s *Session) Look(ctx context.Context, f Front, h content.Handle, question,
 	if err != nil {
 		return delivery.Description{}, content.Usage{}, err
 	}
-	m, err := s.looker(ctx, agent)
+	list, err := s.looker(ctx, agent)
 	if err != nil {
 		return delivery.Description{}, content.Usage{}, err
 	}
 	if strings.TrimSpace(question) == "" {
 		question = describeQuestion
 	}
-	by := ""
-	if agent != "" {
-		by = m.called()
+	var errs []error
+	for _, m := range list {
+		by := ""
+		if agent != "" {
+			by = m.called()
+		}
+		d, u, err := s.looked(ctx, f, m, picture, question, by)
+		if err == nil {
+			if u != (content.Usage{}) {
+				tell(f, delivery.Notice{Severity: delivery.SeverityInfo, Title: m.called() + " has looked at " + string(picture.Handle)})
+			}
+			return d, u, nil
+		}
+		if errs = append(errs, err); ctx.Err() != nil {
+			break
+		}
 	}
-	d, u, err := s.looked(ctx, m, picture, question, by)
-	if err == nil && u != (content.Usage{}) {
-		tell(f, delivery.Notice{Severity: delivery.SeverityInfo, Title: m.called() + " has looked at " + string(picture.Handle)})
-	}
-	return d, u, err
+	return delivery.Description{}, content.Usage{}, errors.Join(errs...)
 }
 
 // picture finds a picture that can be looked at.
@@ -73,40 +84,66 @@ func (s *Session) picture(h content.Handle) (content.Image, error) {
 	return p, nil
 }
 
-// looker is the agent that looks: the one that is named, else the one that
-// describes, else the first that may be called.
-func (s *Session) looker(ctx context.Context, name string) (Model, error) {
+// looker are the agents that look, in the order in which they are tried: the one
+// that is named and no other, else the one that describes and then those that may be
+// called. All of them see pictures, as far as is known.
+func (s *Session) looker(ctx context.Context, name string) ([]Model, error) {
 	own, err := s.Model(ctx)
 	if err != nil {
-		return own, err
+		return nil, err
 	}
 	can := s.a.lookers(ctx, own)
 	if name == "" {
-		if d, ok := s.a.describer(ctx, own); ok {
-			return d, nil
-		}
-		if len(can) == 0 {
-			return Model{}, errors.New("no agent that sees pictures may be called; the user can set one under describer or callable")
-		}
-		return s.a.o.Models.Model(ctx, can[0].Name)
+		return s.anyLooker(ctx, own, can)
 	}
 	if !slices.ContainsFunc(can, func(c Callable) bool { return c.Name == name }) {
 		var names []string
 		for _, c := range can {
 			names = append(names, c.Name)
 		}
-		return Model{}, fmt.Errorf("agent %q may not be called or does not see pictures; those that do: %s", name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("agent %q may not be called or does not see pictures; those that do: %s", name, strings.Join(names, ", "))
 	}
 	m, err := s.a.o.Models.Model(ctx, name)
 	if err == nil && m.Unusable != nil {
 		err = &UnusableError{Agent: m.Name, Err: m.Unusable}
 	}
-	return m, err
+	return []Model{m}, err
+}
+
+// mostLookers is how many agents are asked about a picture before it is given up.
+const mostLookers = 3
+
+func (s *Session) anyLooker(ctx context.Context, own Model, can []Callable) ([]Model, error) {
+	var out []Model
+	if d, ok := s.a.describer(ctx, own); ok {
+		out = append(out, d)
+	}
+	var unusable error
+	for _, c := range can {
+		m, err := s.a.o.Models.Model(ctx, c.Name)
+		if err == nil && m.Unusable != nil {
+			err = &UnusableError{Agent: m.Name, Err: m.Unusable}
+		}
+		switch {
+		case err != nil:
+			unusable = err
+		case len(out) == mostLookers || slices.ContainsFunc(out, func(o Model) bool { return o.Name == m.Name }):
+		case m.Profile.Images.Answer == delivery.Yes: // what is known of it now counts
+			out = append(out, m)
+		}
+	}
+	switch {
+	case len(out) > 0:
+		return out, nil
+	case unusable != nil:
+		return nil, unusable
+	}
+	return nil, errors.New("no agent that sees pictures may be called; the user can set one under describer or callable")
 }
 
 // looked is what m says about a picture, from memory where it has been asked
 // before. by is whose word alone will do, "" for anybody's.
-func (s *Session) looked(ctx context.Context, m Model, p content.Image, question, by string) (delivery.Description, content.Usage, error) {
+func (s *Session) looked(ctx context.Context, f Front, m Model, p content.Image, question, by string) (delivery.Description, content.Usage, error) {
 	memory := s.a.o.Descriptions
 	if memory != nil {
 		d, found, err := memory.Description(ctx, p.Original.Digest, question)
@@ -116,7 +153,15 @@ func (s *Session) looked(ctx context.Context, m Model, p content.Image, question
 	}
 	short, cancel := context.WithTimeout(ctx, sideTimeout)
 	defer cancel()
+	still := time.AfterFunc(patience, func() {
+		tell(f, delivery.Notice{
+			Severity: delivery.SeverityInfo, Title: "still waiting for " + m.called() + " to look at " + string(p.Handle),
+			Detail: fmt.Sprintf("it has %v at most", sideTimeout),
+		})
+	})
 	text, usage, err := s.a.see(short, m, p, question)
+	still.Stop()
+	text = legible(text)
 	s.owes(m, usage)
 	switch {
 	case ctx.Err() != nil:
@@ -125,15 +170,33 @@ func (s *Session) looked(ctx context.Context, m Model, p content.Image, question
 		return delivery.Description{}, usage, fmt.Errorf("%s gave no answer within %v", m.called(), sideTimeout)
 	case err != nil:
 		return delivery.Description{}, usage, err
-	case strings.TrimSpace(text) == "":
+	case text == "":
 		return delivery.Description{}, usage, fmt.Errorf("%s answered nothing about %s", m.called(), p.Handle)
 	}
-	d := delivery.Description{Model: m.called(), Text: strings.TrimSpace(text)}
+	d := delivery.Description{Model: m.called(), Text: text}
 	if memory != nil {
 		// It is a memory only: without it the next one asks again.
 		_ = memory.SaveDescription(ctx, p.Original.Digest, question, d)
 	}
 	return d, usage, nil
+}
+
+// patience is after how long the user is told what a turn waits for.
+const patience = 8 * time.Second
+
+// legible is a model's text without what a reader does not see: it stands in the
+// conversation and on the screen.
+func legible(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	return strings.TrimSpace(text)
 }
 
 // describePictures has pictures described, a few at a time. What cannot be
@@ -202,7 +265,7 @@ func (t *turn) lookAll(ctx context.Context, m Model, orders []delivery.Order) []
 		// It ends with the request, which ends with ctx at the latest.
 		wg.Go(func() {
 			defer func() { <-slots }()
-			all[i].d, _, all[i].err = t.s.looked(ctx, m, p, describeQuestion, "")
+			all[i].d, _, all[i].err = t.s.looked(ctx, t.front, m, p, describeQuestion, "")
 		})
 	}
 	wg.Wait()

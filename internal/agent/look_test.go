@@ -252,3 +252,48 @@ func TestPreviewDescribes(t *testing.T) {
 		t.Errorf("%+v, %v", rs, err)
 	}
 }
+
+// A description stands in the conversation and on the screen: what nobody sees of it
+// is not there.
+func TestDescriptionIsLegible(t *testing.T) {
+	b, _ := eyes(t, func(int, agenttest.Received) agenttest.Reply {
+		return agenttest.Reply{agenttest.Say("a \x1b[2Jcat\x00\u202egod\u2066\n\tnext"), agenttest.Seen(90)}
+	})
+	b.Must(t.Context(), "what?", agenttest.PNG(9, 9, 1))
+	contains(t, b.Last().Text, "a [2Jcatgod\n\tnext")
+}
+
+// Who waits long for an agent that looks is told so.
+func TestDescriberIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, _ := eyes(t, func(int, agenttest.Received) agenttest.Reply { return agenttest.Reply{agenttest.Hang{}} })
+		b.Must(t.Context(), "what?", agenttest.PNG(9, 9, 1))
+		if !noticed(b.Front, "still waiting for model-eyes-endpoint to look at image-1.png") {
+			t.Errorf("notices %v", b.Front.Notices())
+		}
+	})
+}
+
+// Without a name the next agent that sees is asked where one fails.
+func TestLookGoesOn(t *testing.T) {
+	b, p := eyes(t, func(int, agenttest.Received) agenttest.Reply { return agenttest.Reply{agenttest.Refusing()} })
+	other := &agenttest.Provider{Script: func(int, agenttest.Received) agenttest.Reply {
+		return agenttest.Reply{agenttest.Say("a dog"), agenttest.Seen(90)}
+	}}
+	b.Models.Set("owl", agent.Model{Provider: other, Profile: agenttest.Sees("owl-endpoint")})
+	b.With(func(o *agent.Options) {
+		o.Directory = agenttest.Directory{{Name: "eyes", Sees: delivery.Yes}, {Name: "mole", Sees: delivery.Yes}, {Name: "owl", Sees: delivery.Yes}}
+	})
+	b.Must(t.Context(), "what?", agenttest.PNG(9, 9, 1))
+	asked := len(p.Requests())
+	d, _, err := b.Session.Look(t.Context(), b.Front, "image-1.png", "a cat?", "")
+	if err != nil || d.Text != "a dog" || d.Model != "model-owl-endpoint" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if n := len(p.Requests()); n <= asked {
+		t.Errorf("the describer was not asked first: %d requests", n)
+	}
+	if _, _, err := b.Session.Look(t.Context(), b.Front, "image-1.png", "a cow?", "eyes"); err == nil {
+		t.Error("another agent answered than the one that was named")
+	}
+}

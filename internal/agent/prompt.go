@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -56,6 +57,9 @@ func (s *Session) Prompt(ctx context.Context, p Prompt) (Result, error) {
 		return Result{Turn: p.TurnID, Stop: content.StopFailed}, err
 	}
 	stop, err := t.run(ctx)
+	if errors.Is(err, ErrStrict) {
+		defer t.withdraw(ctx)
+	}
 	if ctx.Err() != nil && stop != content.StopEndTurn {
 		stop, err = content.StopCancelled, nil
 	}
@@ -286,6 +290,26 @@ func (t *turn) end(ctx context.Context, stop content.StopReason, cause error) (R
 	}
 	t.front.Ended(Ended{Turn: t.id, Stop: stop, Usage: t.usage, Degraded: t.degraded})
 	return Result{Turn: t.id, Stop: stop, Usage: t.usage, Degraded: t.degraded}, cause
+}
+
+// withdraw takes a prompt that was not sent out of the conversation: it would go out
+// with the next one, without a word.
+func (t *turn) withdraw(ctx context.Context) {
+	s := t.s
+	if s.a.o.Reductions == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	err := s.a.o.Reductions.UndoTurns(ctx, s.ID(), t.id)
+	if err == nil {
+		err = s.cut(ctx, len(s.Turns())-1)
+	}
+	if err != nil {
+		t.front.Noticed(Noticed{Notice: delivery.Notice{
+			Severity: delivery.SeverityWarning, Title: "the prompt that was not sent stays in the conversation", Detail: err.Error() + "; /undo takes it out",
+		}})
+	}
 }
 
 // askForFile asks once for a file of the prompt that lies outside the roots.

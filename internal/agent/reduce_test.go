@@ -114,12 +114,12 @@ func TestSummariseByHand(t *testing.T) {
 	p := agenttest.Sees("scribe-endpoint")
 	p.Context = 4000
 	b.Models.Set("scribe", agent.Model{Provider: scribe, Profile: p})
-	if err := b.Session.Summarise(t.Context(), b.Front); err != nil || !noticed(b.Front, "nothing new to summarise") {
+	if made, err := b.Session.Summarise(t.Context(), b.Front); err != nil || made {
 		t.Fatalf("%v, %v", err, b.Front.Notices())
 	}
 	b.Must(t.Context(), "one "+strings.Repeat("word ", 3000))
 	b.Must(t.Context(), "two")
-	if err := b.Session.Summarise(t.Context(), b.Front); err != nil {
+	if made, err := b.Session.Summarise(t.Context(), b.Front); err != nil || !made {
 		t.Fatal(err)
 	}
 	if n := len(scribe.Requests()); n < 2 || n > 4 {

@@ -117,6 +117,10 @@ func (a *Agent) Open(ctx context.Context, id, agent, cwd string, dirs []string) 
 		return nil, fmt.Errorf("open session %s: %w", id, err)
 	}
 	s := a.session(stored)
+	// A mode that nobody knows any more is none: the configuration decides.
+	if m, err := permission.ParseMode(stored.Mode); err == nil && stored.Mode != "" {
+		s.mode = &m
+	}
 	s.seen, s.turns, s.restored = stored, turns, handles(turns)
 	return s, nil
 }
@@ -178,7 +182,7 @@ func (s *Session) refresh(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	stored.Agent, stored.Cwd, stored.Dirs = s.stored.Agent, s.stored.Cwd, s.stored.Dirs
+	stored.Agent, stored.Cwd, stored.Dirs, stored.Mode = s.stored.Agent, s.stored.Cwd, s.stored.Dirs, s.stored.Mode
 	s.stored, s.turns, s.restored, s.lane, s.aside = stored, turns, handles(turns), lane{}, nil
 	return nil
 }
@@ -215,8 +219,18 @@ func (s *Session) update(ctx context.Context, change func(*Stored)) error {
 	return s.a.o.Sessions.UpdateSession(ctx, stored)
 }
 
+// ChooseMode is SetMode for as long as there is the session: it holds in the next
+// process too.
+func (s *Session) ChooseMode(ctx context.Context, m permission.Mode) error {
+	s.SetMode(m)
+	if err := s.update(ctx, func(st *Stored) { st.Mode = m.String() }); err != nil {
+		return fmt.Errorf("keep the mode %s: %w", m, err)
+	}
+	return nil
+}
+
 // SetMode chooses how much the turns to come may do without asking, whatever
-// the configuration says.
+// the configuration says, as long as the session is open.
 func (s *Session) SetMode(m permission.Mode) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

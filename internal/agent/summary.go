@@ -25,6 +25,11 @@ const (
 	summaryText = 120_000
 	// bytesForToken is less than what a token of usual text takes, in bytes.
 	bytesForToken = 3
+	// leastSummary is how much a summary of more than muchText says at least, in
+	// bytes: less is an excuse or a refusal in words, and would cost the turns that
+	// it stands for.
+	leastSummary = 200
+	muchText     = 20_000
 )
 
 // summaryTask is what the model is asked. It never changes.
@@ -70,29 +75,26 @@ func (t *turn) reduce(ctx context.Context, plan delivery.Plan) (again bool, err 
 }
 
 // Summarise has the conversation summarised up to its last turn, and shows how it
-// goes. It waits for the turn that runs.
-func (s *Session) Summarise(ctx context.Context, f Front) error {
+// goes. made is false where there is nothing new to summarise. It waits for the turn
+// that runs.
+func (s *Session) Summarise(ctx context.Context, f Front) (made bool, err error) {
 	release, err := s.alone(ctx, f)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer release()
 	if s.a.o.Reductions == nil {
-		return errors.New("summarise the conversation: nothing here keeps summaries")
+		return false, errors.New("summarise the conversation: nothing here keeps summaries")
 	}
 	m, err := s.Model(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	turns := len(s.Turns())
-	made, err := s.summarise(ctx, f, m, max(min(1, turns), turns-1))
-	if err != nil {
-		return fmt.Errorf("summarise the conversation: %w", err)
+	if made, err = s.summarise(ctx, f, m, max(min(1, turns), turns-1)); err != nil {
+		return false, fmt.Errorf("summarise the conversation: %w", err)
 	}
-	if !made {
-		tell(f, delivery.Notice{Severity: delivery.SeverityInfo, Title: "there is nothing new to summarise"})
-	}
-	return nil
+	return made, nil
 }
 
 // summarise has the first n turns summarised by m, or by the agent that is there
@@ -155,8 +157,11 @@ func (s *Session) digest(ctx context.Context, m Model, summary, text string) (st
 		}
 		prompt += "\n\n<transcript>\n" + text[:n] + "\n</transcript>"
 		said, err := s.write(ctx, m, prompt, output)
-		if err != nil {
+		switch {
+		case err != nil:
 			return "", err
+		case len(said) < leastSummary && n > muchText:
+			return "", fmt.Errorf("%s summarised %d bytes in %d, which is no summary", m.called(), n, len(said))
 		}
 		summary, text = said, text[n:]
 	}
@@ -181,6 +186,8 @@ func (s *Session) write(ctx context.Context, m Model, prompt string, output int)
 		return "", fmt.Errorf("%s gave no answer within %v", m.called(), summaryTimeout)
 	case failed != nil:
 		return "", fmt.Errorf("ask %s: %w", m.called(), failed)
+	case got.stop == content.StopRefusal:
+		return "", fmt.Errorf("%s refused", m.called())
 	case text == "":
 		return "", fmt.Errorf("%s answered nothing", m.called())
 	}

@@ -306,6 +306,30 @@ func TestStrict(t *testing.T) {
 	}
 }
 
+// What strict did not send is not in the conversation: the next prompt does not take
+// it along, and nobody else is asked about it.
+func TestStrictWithdraws(t *testing.T) {
+	b, p := eyes(t, func(int, agenttest.Received) agenttest.Reply { return agenttest.Reply{agenttest.Say("a cat")} })
+	b.With(agenttest.Reduces)
+	b.Must(t.Context(), "first")
+	before := b.Disk.Turns(b.Session.ID())
+	_, err := b.Session.Prompt(t.Context(), agent.Prompt{
+		Sources: b.Sources("see", agenttest.PNG(9, 9, 1)), Front: b.Front, Strict: true,
+	})
+	if !errors.Is(err, agent.ErrStrict) || len(p.Requests()) != 0 {
+		t.Fatalf("%v, %d requests to the describer", err, len(p.Requests()))
+	}
+	if got := b.Session.Turns(); len(got) != len(before) {
+		t.Errorf("%d turns, want %d", len(got), len(before))
+	}
+	b.Must(t.Context(), "second")
+	lacks(t, b.Last().Text, "see", "image-1.png")
+	contains(t, b.Last().Text, "first", "second")
+	b.Restart()
+	b.Must(t.Context(), "third")
+	lacks(t, b.Last().Text, "image-1.png")
+}
+
 func TestReload(t *testing.T) {
 	b := agenttest.New(t, agenttest.Options{})
 	b.Models.OnReload([]delivery.Notice{{Title: "the configuration changed"}}, nil)

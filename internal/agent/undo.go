@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"tote/internal/content"
@@ -21,16 +22,22 @@ type UndoResult struct {
 	// Files are the files that were put back, or kept because somebody else has
 	// changed them since.
 	Files Restored
+	// Ran are the tools, sorted, whose effects nobody can take back: commands, and
+	// tools of MCP servers.
+	Ran []string
 }
 
 // Undo takes the newest turns out of the session and puts the files back that they
 // changed. It waits for the turn that runs.
 func (s *Session) Undo(ctx context.Context, turns int) (UndoResult, error) {
 	return s.rewind(ctx, func(all []content.Turn) (int, error) {
-		if turns < 1 || len(all) == 0 {
+		switch {
+		case turns < 1 || len(all) == 0:
 			return 0, errors.New("there is no turn to undo")
+		case turns > len(all):
+			return 0, fmt.Errorf("there are only %d turns to undo, not %d", len(all), turns)
 		}
-		return max(0, len(all)-turns), nil
+		return len(all) - turns, nil
 	})
 }
 
@@ -76,6 +83,7 @@ func (s *Session) rewind(ctx context.Context, find func([]content.Turn) (int, er
 	if err := s.a.o.Reductions.UndoTurns(ctx, s.ID(), ids[0]); err != nil {
 		return out, fmt.Errorf("undo turns: %w", err)
 	}
+	out.Ran = ran(all[from:])
 	for _, b := range all[from].Messages[0].Blocks() {
 		if !IsNote(b) {
 			out.Blocks = append(out.Blocks, b)
@@ -85,8 +93,37 @@ func (s *Session) rewind(ctx context.Context, find func([]content.Turn) (int, er
 	return out, s.forget(ctx, from)
 }
 
+// harmless are the tools that leave nothing behind, or only files that are put back.
+var harmless = map[string]bool{
+	"read": true, "write": true, "edit": true, "list": true, "glob": true, "grep": true, "view_image": true, "look": true,
+	"todo": true, "skill": true, "fetch": true, "bash_output": true, "bash_kill": true, "mcp_read": true, "mcp_resources": true,
+}
+
+// ran are the other tools that some turns have called.
+func ran(turns []content.Turn) []string {
+	names := map[string]bool{}
+	for _, t := range turns {
+		for _, m := range t.Messages {
+			for _, p := range m.Parts {
+				if c, ok := p.(content.ToolCall); ok && !harmless[c.Name] {
+					names[c.Name] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
 // forget drops the turns from index from on in memory, and opens a new lane.
 func (s *Session) forget(ctx context.Context, from int) error {
+	if err := s.cut(ctx, from); err != nil {
+		return err
+	}
+	return s.advance(ctx)
+}
+
+// cut drops the turns from index from on in memory.
+func (s *Session) cut(ctx context.Context, from int) error {
 	now, err := s.a.o.Sessions.Session(ctx, s.ID())
 	if err != nil {
 		return fmt.Errorf("open session %s: %w", s.ID(), err)
@@ -95,7 +132,7 @@ func (s *Session) forget(ctx context.Context, from int) error {
 	s.turns = s.turns[:from:from]
 	s.stored.Turns, s.stored.Pictures = now.Turns, now.Pictures
 	s.mu.Unlock()
-	return s.advance(ctx)
+	return nil
 }
 
 // again is the source with which a block of an earlier prompt is handed over once

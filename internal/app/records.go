@@ -20,7 +20,7 @@ type records struct {
 func fromStored(s agent.Stored) history.Session {
 	return history.Session{
 		ID: s.ID, Title: s.Title, Cwd: s.Cwd, Agent: s.Agent, Dirs: s.Dirs, Generation: s.Generation,
-		Created: s.Created, Updated: s.Updated, Turns: s.Turns, Pictures: s.Pictures, Parent: s.Parent, Kind: s.Kind,
+		Created: s.Created, Updated: s.Updated, Turns: s.Turns, Pictures: s.Pictures, Parent: s.Parent, Kind: s.Kind, Mode: s.Mode,
 	}
 }
 
@@ -28,7 +28,7 @@ func fromStored(s agent.Stored) history.Session {
 func ToStored(s history.Session) agent.Stored {
 	return agent.Stored{
 		ID: s.ID, Title: s.Title, Cwd: s.Cwd, Agent: s.Agent, Dirs: s.Dirs, Generation: s.Generation,
-		Created: s.Created, Updated: s.Updated, Turns: s.Turns, Pictures: s.Pictures, Parent: s.Parent, Kind: s.Kind,
+		Created: s.Created, Updated: s.Updated, Turns: s.Turns, Pictures: s.Pictures, Parent: s.Parent, Kind: s.Kind, Mode: s.Mode,
 	}
 }
 

@@ -274,6 +274,17 @@ func (p Plan) Wants() Wants {
 // sees.
 func (p Plan) WantsVision() bool { return p.wantsVision }
 
+// DegradesPrompt reports whether a block that the user has just handed over is not
+// delivered whole.
+func (p Plan) DegradesPrompt() bool {
+	for i := range p.orders {
+		if o := &p.orders[i]; o.route == RoutePrompt && o.Disposition.Degraded() {
+			return true
+		}
+	}
+	return false
+}
+
 // WantsSummary reports whether a summary should be made first; see the constant.
 func (p Plan) WantsSummary() bool { return p.wantsSummary }
 

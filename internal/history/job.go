@@ -55,6 +55,10 @@ func (db *DB) SaveJob(ctx context.Context, j Job) error {
 			title = excluded.title, state = excluded.state, owner = excluded.owner, started = excluded.started,
 			ended = excluded.ended, report = excluded.report, reported = excluded.reported`,
 			j.ID, parent, j.Session, j.Agent, j.Title, j.State, j.Owner, nanos(j.Started), nanos(j.Ended), j.Report, j.Reported)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE session SET touched = ? WHERE num = ?", nanos(db.now()), parent)
 		return err
 	})
 }

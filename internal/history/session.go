@@ -32,6 +32,9 @@ type Session struct {
 	Dirs []string
 	// Turns and Pictures are counted by the history, without undone turns.
 	Turns, Pictures int
+	// Mode is the permission mode that the user chose for it, in the words of the
+	// caller, "" for none.
+	Mode string
 }
 
 // Filter selects and pages sessions.
@@ -49,13 +52,13 @@ type Filter struct {
 // DefaultPage is how many sessions a page has.
 const DefaultPage = 50
 
-const sessionColumns = "id, title, cwd, agent, parent, kind, created, updated, generation, dirs, turns, pictures"
+const sessionColumns = "id, title, cwd, agent, parent, kind, created, updated, generation, dirs, turns, pictures, mode"
 
 func scanSession(scan func(...any) error) (Session, error) {
 	var s Session
 	var created, updated int64
 	var dirs []byte
-	err := scan(&s.ID, &s.Title, &s.Cwd, &s.Agent, &s.Parent, &s.Kind, &created, &updated, &s.Generation, &dirs, &s.Turns, &s.Pictures)
+	err := scan(&s.ID, &s.Title, &s.Cwd, &s.Agent, &s.Parent, &s.Kind, &created, &updated, &s.Generation, &dirs, &s.Turns, &s.Pictures, &s.Mode)
 	if err != nil {
 		return Session{}, err
 	}
@@ -97,8 +100,8 @@ func (db *DB) insertSession(ctx context.Context, tx *sql.Tx, s Session) (int64, 
 		return 0, err
 	}
 	res, err := tx.ExecContext(ctx,
-		"INSERT INTO session (id, parent, kind, title, cwd, agent, dirs, created, updated, generation) VALUES (?,?,?,?,?,?,?,?,?,?)",
-		s.ID, s.Parent, s.Kind, s.Title, s.Cwd, s.Agent, dirs, nanos(s.Created), nanos(s.Updated), s.Generation)
+		"INSERT INTO session (id, parent, kind, title, cwd, agent, dirs, created, updated, generation, mode) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+		s.ID, s.Parent, s.Kind, s.Title, s.Cwd, s.Agent, dirs, nanos(s.Created), nanos(s.Updated), s.Generation, s.Mode)
 	if err != nil {
 		return 0, err
 	}
@@ -110,11 +113,24 @@ func (db *DB) Session(ctx context.Context, id string) (Session, error) {
 	return db.oneSession(ctx, "read session "+id, "WHERE id = ?", id)
 }
 
-// Latest returns the session of a folder in which a turn last began or ended.
-// One without turns is nothing to go on with, and a child is not the user's.
+// used says of a session that there is something in it to go on with: turns, also
+// those that were undone, jobs, or a mode that was chosen.
+const used = "(turns > 0 OR mode <> '' OR EXISTS (SELECT 1 FROM turn t WHERE t.session = session.num) OR EXISTS (SELECT 1 FROM job j WHERE j.parent = session.num))"
+
+// Latest returns the session of a folder that was last worked in. One that was
+// never used is nothing to go on with, and a child is not the user's.
 func (db *DB) Latest(ctx context.Context, cwd string) (Session, error) {
 	return db.oneSession(ctx, "find the latest session of "+cwd,
-		"WHERE cwd = ? AND turns > 0 AND kind = '' ORDER BY updated DESC, id DESC LIMIT 1", cwd)
+		"WHERE cwd = ? AND kind = '' AND "+used+" ORDER BY max(updated, touched) DESC, id DESC LIMIT 1", cwd)
+}
+
+// DropUnused removes a session that was never used, and is no error for another.
+func (db *DB) DropUnused(ctx context.Context, id string) error {
+	return db.durable(ctx, "remove session "+id, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM session WHERE id = ? AND NOT "+used+
+			" AND NOT EXISTS (SELECT 1 FROM session c WHERE c.parent = session.id)", id)
+		return err
+	})
 }
 
 func (db *DB) oneSession(ctx context.Context, what, where string, arg any) (Session, error) {
@@ -177,15 +193,16 @@ func parseCursor(c string) (updated int64, id string, err error) {
 	return updated, id, nil
 }
 
-// UpdateSession stores the title, agent, generation and folders of s.
+// UpdateSession stores the title, agent, generation, folders and mode of s.
 func (db *DB) UpdateSession(ctx context.Context, s Session) error {
 	return db.durable(ctx, "update session "+s.ID, func(tx *sql.Tx) error {
 		dirs, err := compactJSON(s.Dirs)
 		if err != nil {
 			return err
 		}
-		res, err := tx.ExecContext(ctx, "UPDATE session SET title = ?, agent = ?, generation = ?, dirs = ? WHERE id = ?",
-			s.Title, s.Agent, s.Generation, dirs, s.ID)
+		res, err := tx.ExecContext(ctx, `UPDATE session SET title = ?1, agent = ?2, generation = ?3, dirs = ?4,
+			touched = CASE WHEN mode = ?5 THEN touched ELSE ?6 END, mode = ?5 WHERE id = ?7`,
+			s.Title, s.Agent, s.Generation, dirs, s.Mode, nanos(db.now()), s.ID)
 		return affected(res, err)
 	})
 }

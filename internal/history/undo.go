@@ -28,7 +28,7 @@ func (db *DB) UndoTurns(ctx context.Context, session, turnID string) error {
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE session SET turns = (SELECT count(*) FROM turn WHERE session = ?1 AND undone = 0) WHERE num = ?1", s)
+		_, err = tx.ExecContext(ctx, "UPDATE session SET turns = (SELECT count(*) FROM turn WHERE session = ?1 AND undone = 0), touched = ?2 WHERE num = ?1", s, nanos(db.now()))
 		if err != nil {
 			return err
 		}

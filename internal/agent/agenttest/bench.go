@@ -114,6 +114,19 @@ func (b *Bench) now() time.Time {
 	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(b.readings.Add(1)) * time.Second)
 }
 
+// With wires the agent anew, with one more change, and opens the session again.
+func (b *Bench) With(change func(*agent.Options)) {
+	b.T.Helper()
+	before := b.with
+	b.with = func(o *agent.Options) {
+		if before != nil {
+			before(o)
+		}
+		change(o)
+	}
+	b.Restart()
+}
+
 // Restart opens the session again in a new agent over the same disk and store.
 func (b *Bench) Restart() {
 	b.T.Helper()

@@ -125,6 +125,11 @@ func (p *Provider) Stream(ctx context.Context, b provider.Body) iter.Seq2[provid
 			if !perform(ctx, a, yield) {
 				return
 			}
+			if e, ok := a.(Emit); ok {
+				if _, finished := e.Event.(provider.Finish); finished {
+					return
+				}
+			}
 		}
 		yield(provider.Finish{Stop: content.StopEndTurn}, nil)
 	}

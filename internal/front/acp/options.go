@@ -178,8 +178,7 @@ func (ses *session) choose(ctx context.Context, id, value string) error {
 	if err != nil {
 		return err
 	}
-	a.SetMode(m)
-	return nil
+	return a.ChooseMode(ctx, m)
 }
 
 func (s *server) setMode(ctx context.Context, r *rpc.Request) (any, error) {
@@ -196,7 +195,9 @@ func (s *server) setMode(ctx context.Context, r *rpc.Request) (any, error) {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "modeId names no mode")
 	}
 	a, _ := ses.now()
-	a.SetMode(m)
+	if err := a.ChooseMode(ctx, m); err != nil {
+		return nil, failure(err)
+	}
 	if err := r.Reply(ctx, nil); err != nil {
 		return nil, err
 	}

@@ -193,7 +193,8 @@ tool_call_update T-c2-call_0 in_progress
 tool_call_update T-c2-call_0 failed content:1
 session_info_update
 agent_message_chunk T-m3 {"type":"text","text":"alpha"}
-usage_update 0/1000`), "\n")
+usage_update 0/1000
+notice`), "\n")
 		want(t, "live", live, wantLive)
 
 		got = p.send(request(2, "session/load", `{"sessionId":`+quote(id)+`,"cwd":`+quote(w.dir)+`,"mcpServers":[]}`))

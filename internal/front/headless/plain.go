@@ -204,12 +204,10 @@ func (f *plainFront) fail(p Problem) {
 func (f *plainFront) done(s content.StopReason) {
 	f.flush()
 	switch s {
-	case content.StopMaxTokens:
-		f.note("[the answer was cut: the model reached its longest answer]")
 	case content.StopRefusal:
 		f.note("[the model refused to answer]")
 	case content.StopCancelled:
 		f.note("[cancelled]")
-	case content.StopNone, content.StopEndTurn, content.StopMaxSteps, content.StopFailed:
+	case content.StopNone, content.StopEndTurn, content.StopMaxTokens, content.StopMaxSteps, content.StopFailed:
 	}
 }

@@ -47,7 +47,7 @@ func (w World) model(ctx context.Context, c Call) (Outcome, error) {
 	return Outcome{Text: "the next turn goes to " + content.Clean(c.Args) + "\n"}, nil
 }
 
-func (w World) mode(_ context.Context, c Call) (Outcome, error) {
+func (w World) mode(ctx context.Context, c Call) (Outcome, error) {
 	if c.Args == "" {
 		return Outcome{Text: "mode " + w.Session.Mode().String() + "\n"}, nil
 	}
@@ -55,8 +55,10 @@ func (w World) mode(_ context.Context, c Call) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, fmt.Errorf("/mode: %w", err)
 	}
-	w.Session.SetMode(m)
-	return Outcome{Text: "mode " + m.String() + "\n"}, nil
+	if err := w.Session.ChooseMode(ctx, m); err != nil {
+		return Outcome{}, fmt.Errorf("/mode: %w", err)
+	}
+	return Outcome{Text: "mode " + m.String() + ", in this session from now on\n"}, nil
 }
 
 func (w World) servers(context.Context, Call) (Outcome, error) {

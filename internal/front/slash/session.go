@@ -77,8 +77,12 @@ func switched(did string, changed []content.Handle) Outcome {
 }
 
 func (w World) compact(ctx context.Context, c Call) (Outcome, error) {
-	if err := w.Session.Summarise(ctx, c.Front); err != nil {
+	made, err := w.Session.Summarise(ctx, c.Front)
+	switch {
+	case err != nil:
 		return Outcome{}, fmt.Errorf("/compact: %w", err)
+	case !made:
+		return Outcome{Text: "there is nothing new to summarise\n"}, nil
 	}
 	return Outcome{Text: "the older turns are summarised; they stay in the record\n"}, nil
 }
@@ -139,6 +143,9 @@ func undone(name string, r agent.UndoResult, err error) (Outcome, error) {
 		for _, f := range list.files {
 			sb.WriteString(list.what + ": " + f + "\n")
 		}
+	}
+	if len(r.Ran) > 0 && err == nil {
+		sb.WriteString("not taken back, whatever it did: " + content.Clean(strings.Join(r.Ran, ", ")) + "\n")
 	}
 	return Outcome{Text: sb.String(), Restored: r.Sources}, err
 }
