@@ -100,9 +100,8 @@ func TestOddEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := agenttest.New(t, agenttest.Options{Script: func(int, agenttest.Received) agenttest.Reply { return c.reply }})
-			b.Must(t.Context(), "hello")
-			if !noticed(b.Front, c.want) {
-				t.Errorf("notices %v", b.Front.Notices())
+			if _, err := b.Prompt(t.Context(), "hello"); err != nil || !noticed(b.Front, c.want) {
+				t.Errorf("%v, notices %v", err, b.Front.Notices())
 			}
 		})
 	}
