@@ -42,6 +42,8 @@ func TestProjectCommands(t *testing.T) {
 	says(t, "the prompt", everyText(t, rec.Last().Body), "Fix issue 7 of 7 quickly.", "the notes of the issue")
 	says(t, "the system prompt", system(t, rec.Last().Body), "release", "How to make a release.")
 	r.tote("run", "/nothing of the kind").want(0)
+	r.tote("run", "/hepl").want(1)
+	says(t, "a misspelt command", r.tote("run", "/contxt").want(1).stderr, "did you mean /context")
 	says(t, "what is no command", everyText(t, rec.Last().Body), "/nothing of the kind")
 	r.tote("run", "/steal nothing").want(0)
 	if text := everyText(t, rec.Last().Body); strings.Contains(text, "what lies outside") {

@@ -11,14 +11,17 @@ import (
 	"tote/internal/agent"
 	"tote/internal/app"
 	"tote/internal/content"
+	"tote/internal/delivery"
 	"tote/internal/front/headless"
 	"tote/internal/history"
 	"tote/internal/imaging"
+	"tote/internal/permission"
 )
 
 const runHelp = `Runs one turn: PROMPT and the attached files go to the model, the answer is
 printed. Standard input is read only for "-" (the prompt) or "-a -" (an
-attachment). @path in the prompt attaches that file.
+attachment). @path in the prompt attaches that file. A prompt that begins with a
+command, such as /context, /undo or /job, is carried out; /help lists them.
 
 Exit codes: 0 answered; 1 the turn failed; 2 usage or configuration; 3 something
 was not delivered whole and --strict was given; 130 interrupted; 143 terminated.`
@@ -121,11 +124,14 @@ func (f *runFlags) turn(ctx context.Context, a *app.App, cwd string) (int, error
 	if err != nil {
 		return 0, err
 	}
+	if !f.continues() {
+		defer f.dropUnused(ctx, a, s.ID())
+	}
 	streams := f.streams()
 	if f.e.inTerminal && !f.usedStdin {
 		streams.Terminal = f.e.stdin
 	}
-	return headless.Run(ctx, headless.Turn{Session: s, Sources: f.sources, Strict: f.strict, Notices: ws.Notices(), World: world(ws, s)}, streams), nil
+	return headless.Run(ctx, headless.Turn{Session: s, Sources: f.sources, Strict: f.strict, Notices: append(ws.Notices(), f.modeNotice(s)...), World: world(ws, s)}, streams), nil
 }
 
 func closeApp(a *app.App, e environment) {
@@ -144,7 +150,7 @@ func (f *runFlags) openSession(ctx context.Context, a *app.App, ws *app.Workspac
 	if err != nil {
 		return nil, err
 	}
-	if !f.newest && f.session == "" {
+	if !f.continues() {
 		return ws.Agent().Create(ctx, name, cwd, dirs)
 	}
 	id, err := findSession(ctx, a, cwd, f.session)
@@ -156,7 +162,38 @@ func (f *runFlags) openSession(ctx context.Context, a *app.App, ws *app.Workspac
 		chosen = name
 	}
 	s, err := ws.Agent().Open(ctx, id, chosen, cwd, dirs)
-	return s, noSession(err, id)
+	if err != nil {
+		return nil, noSession(err, id)
+	}
+	if m, err := permission.ParseMode(f.mode); err == nil && f.mode != "" {
+		s.SetMode(m) // the flag beats what was chosen in the session
+	}
+	return s, nil
+}
+
+// continues reports whether an older session is gone on with.
+func (f *runFlags) continues() bool { return f.newest || f.session != "" }
+
+// modeNotice tells of a mode that was chosen in an earlier turn.
+func (f *runFlags) modeNotice(s *agent.Session) []delivery.Notice {
+	chosen := s.Stored().Mode
+	if chosen == "" || f.mode != "" || !f.continues() {
+		return nil
+	}
+	return []delivery.Notice{{
+		Severity: delivery.SeverityInfo, Title: "this session is in mode " + chosen, Detail: "it was chosen with /mode; --mode beats it",
+	}}
+}
+
+// dropUnused removes a new session in which nothing was done but to ask for help.
+func (f *runFlags) dropUnused(ctx context.Context, a *app.App, id string) {
+	db, err := a.History(ctx)
+	if err == nil {
+		err = db.DropUnused(context.WithoutCancel(ctx), id)
+	}
+	if err != nil {
+		say(f.e.stderr, "tote: %v", err)
+	}
 }
 
 // folders are those of --add-dir, nil for none given.

@@ -34,6 +34,8 @@ func (s *Session) Undo(ctx context.Context, turns int) (UndoResult, error) {
 		switch {
 		case turns < 1 || len(all) == 0:
 			return 0, errors.New("there is no turn to undo")
+		case turns > len(all) && len(all) == 1:
+			return 0, fmt.Errorf("there is only 1 turn to undo, not %d", turns)
 		case turns > len(all):
 			return 0, fmt.Errorf("there are only %d turns to undo, not %d", len(all), turns)
 		}

@@ -45,6 +45,7 @@ const (
 	auth          = "internal/auth"
 	delegate      = "internal/delegate"
 	slash         = "internal/front/slash"
+	spell         = "internal/spell"
 	history       = "internal/history"
 	agent         = "internal/agent"
 	config        = "internal/config"
@@ -95,12 +96,13 @@ var table = []pkg{
 	{path: auth},
 	{path: delegate, imports: []string{content, delivery, permission, tool, agent}, why: "delegated work is a session like any other"},
 	{path: agent, imports: []string{content, delivery, permission, provider, tool}, why: "it declares what it needs of store, history and ingest as interfaces"},
-	{path: config, why: "plain data"},
+	{path: config, imports: []string{spell}, why: "plain data"},
+	{path: spell, why: "the name that was meant"},
 	{path: frontACP, imports: []string{content, delivery, permission, tool, agent, slash, frontACPRPC, frontACPWire}},
 	{path: frontACPWire, imports: []string{content, agent, frontACPRPC}, why: "what the messages of front/acp hold; a receipt is spelt by agent, the same for every front"},
 	{path: frontACPRPC, why: "the JSON-RPC half of front/acp; it knows lines and order, and nothing of agents"},
 	{path: frontHeadless, imports: []string{content, delivery, tool, agent, slash}},
-	{path: slash, imports: []string{content, delivery, permission, tool, agent, delegate}, why: "what a user types as /command, the same on every surface"},
+	{path: slash, imports: []string{content, delivery, permission, tool, agent, delegate, spell}, why: "what a user types as /command, the same on every surface"},
 	{path: app, imports: core, why: "the wiring; it knows everything but the surfaces"},
 	{path: cmdTote, imports: append([]string{app, frontACP, frontHeadless, slash}, core...), why: "flags, surfaces, exit codes"},
 

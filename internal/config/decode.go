@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tote/internal/spell"
 )
 
 // decoder fills a Config from nodes. It knows the types that occur in Config and
@@ -88,7 +90,7 @@ func (d decoder) members(n *node, v reflect.Value, path string) {
 		i, ok := fieldNamed(v.Type(), k.name)
 		if !ok {
 			known := memberNames(v.Type())
-			if near := nearest(clean(k.name), known); near != "" {
+			if near := spell.Nearest(clean(k.name), known); near != "" {
 				d.faults.add(k.at, join(path, k.name), "is not a known member; did you mean %s?", near)
 			} else {
 				d.faults.add(k.at, join(path, k.name), "is not a known member; known here: %s", strings.Join(known, ", "))
@@ -134,7 +136,7 @@ func (d decoder) text(n *node, v reflect.Value, path string) {
 
 // meant is the end of an error that proposes the nearest name.
 func meant(got string, known []string) string {
-	if near := nearest(clean(got), known); near != "" {
+	if near := spell.Nearest(clean(got), known); near != "" {
 		return fmt.Sprintf("; did you mean %s?", near)
 	}
 	return ""

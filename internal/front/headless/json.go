@@ -8,6 +8,7 @@ import (
 	"tote/internal/agent"
 	"tote/internal/content"
 	"tote/internal/delivery"
+	"tote/internal/tool"
 )
 
 // jsonFront writes one object a line.
@@ -47,6 +48,9 @@ type jsonCommand struct {
 }
 
 func (f *jsonFront) said(name, text string) { f.put(jsonCommand{"command", name, text}) }
+
+// reported has nothing to add: the line of the job that ended has its report.
+func (f *jsonFront) reported(tool.JobState) {}
 
 func (f *jsonFront) asked(ctx context.Context, q agent.Question) (agent.Permit, error) {
 	return f.asker.ask(ctx, q)

@@ -9,6 +9,7 @@ import (
 	"tote/internal/agent"
 	"tote/internal/content"
 	"tote/internal/delivery"
+	"tote/internal/tool"
 )
 
 // plainFront writes the answer to Out and everything about it to Err.
@@ -52,6 +53,12 @@ func (f *plainFront) said(_, text string) {
 	_, _ = io.WriteString(f.out, text)
 	f.open = !strings.HasSuffix(text, "\n")
 	f.endLine()
+}
+
+func (f *plainFront) reported(j tool.JobState) {
+	if j.Report != "" {
+		f.said("", j.Report+"\n")
+	}
 }
 
 func (f *plainFront) asked(ctx context.Context, q agent.Question) (agent.Permit, error) {

@@ -86,21 +86,35 @@ func work(ctx context.Context, t Turn, f front) int {
 		return code
 	}
 	defer attend(t, f)()
-	stop, code := content.StopEndTurn, ExitAnswered
+	stop, code, job := content.StopEndTurn, ExitAnswered, ""
 	if c, ok := slash.Read(t.Sources); ok {
 		c.Front = f
-		if t.Sources, code = command(ctx, t, c, f); code != ExitAnswered {
+		var out slash.Outcome
+		if out, code = command(ctx, t, c, f); code != ExitAnswered {
 			stop = content.StopFailed
 		}
+		t.Sources, job = out.Prompt, out.Job
 	}
 	if t.Sources != nil {
 		stop, code = turn(ctx, t, f)
 	}
 	if !wait(ctx, t, f) {
 		stop, code = content.StopCancelled, ExitInterrupted
+	} else if job != "" {
+		report(ctx, t, job, f)
 	}
 	f.done(stop)
 	return code
+}
+
+// report shows what a job came to that the user started with a command.
+func report(ctx context.Context, t Turn, id string, f front) {
+	j, err := t.World.Jobs.WaitJob(ctx, t.Session.ID(), id)
+	if err != nil {
+		f.fail(Explain(err))
+		return
+	}
+	f.reported(j)
 }
 
 // attend answers for the jobs of the session and shows them, until it is undone.
@@ -137,16 +151,16 @@ func wait(ctx context.Context, t Turn, f front) bool {
 	return jobs.Wait(ctx, t.Session.ID()) == nil
 }
 
-// command carries out a /command. The sources are those of the turn that it wants,
-// nil for none; a command that there is not leaves them as they are.
-func command(ctx context.Context, t Turn, c slash.Call, f front) (sources []content.Source, code int) {
+// command carries out a /command. The prompt of what it comes to is that of the turn
+// that it wants, nil for none; a command that there is not leaves it as it is.
+func command(ctx context.Context, t Turn, c slash.Call, f front) (out slash.Outcome, code int) {
 	out, known, err := t.World.Run(ctx, c)
 	switch {
 	case err != nil:
 		f.fail(Explain(err))
-		return nil, ExitFailed
+		return slash.Outcome{}, ExitFailed
 	case !known:
-		return t.Sources, ExitAnswered
+		return slash.Outcome{Prompt: t.Sources}, ExitAnswered
 	}
 	if out.Text != "" {
 		f.said(c.Name, out.Text)
@@ -154,7 +168,7 @@ func command(ctx context.Context, t Turn, c slash.Call, f front) (sources []cont
 	if out.Session != "" {
 		f.session(out.Session)
 	}
-	return out.Prompt, ExitAnswered
+	return out, ExitAnswered
 }
 
 // turn runs a turn and returns how it ended and the exit code.
@@ -192,6 +206,8 @@ type front interface {
 	session(id string)
 	// said shows what a /command has to say.
 	said(name, text string)
+	// reported shows the report of a job that the user started.
+	reported(j tool.JobState)
 	// asked asks a question of a background job.
 	asked(ctx context.Context, q agent.Question) (agent.Permit, error)
 	fail(Problem)

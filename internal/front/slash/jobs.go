@@ -43,7 +43,7 @@ func (w World) job(ctx context.Context, c Call) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, fmt.Errorf("/job: %w", err)
 	}
-	return Outcome{Text: id + " runs in the background on " + name + "; /jobs says how far it is\n"}, nil
+	return Outcome{Job: id, Text: id + " runs in the background on " + name + "; /jobs says how far it is\n"}, nil
 }
 
 func (w World) jobs(ctx context.Context, c Call) (Outcome, error) {
@@ -51,6 +51,9 @@ func (w World) jobs(ctx context.Context, c Call) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("/jobs: %w", errNotHere)
 	}
 	fields := strings.Fields(c.Args)
+	if n := len(fields); n > 0 && strings.Trim(fields[n-1], "0123456789") == "" {
+		fields[n-1] = "job-" + fields[n-1]
+	}
 	session := w.Session.ID()
 	switch {
 	case len(fields) == 2 && fields[0] == "stop":

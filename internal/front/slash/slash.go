@@ -8,6 +8,7 @@ import (
 	"tote/internal/agent"
 	"tote/internal/content"
 	"tote/internal/delegate"
+	"tote/internal/spell"
 )
 
 // Info is a command as it is listed.
@@ -18,6 +19,9 @@ type Info struct {
 	Hint        string
 	Description string
 }
+
+// usage is how it is written.
+func (i Info) usage() string { return strings.TrimSpace("/" + i.Name + " " + i.Hint) }
 
 // Custom are commands that are not built in: those of the project and of the user,
 // and the prompts of MCP servers.
@@ -73,6 +77,8 @@ type Outcome struct {
 	Prompt []content.Source
 	// Session is the session to go on in, "" for the same.
 	Session string
+	// Job is the background job that was started, "" for none.
+	Job string
 	// Restored is the prompt of what was taken back, for a composer.
 	Restored []content.Source
 }
@@ -172,23 +178,42 @@ func (w World) Run(ctx context.Context, c Call) (out Outcome, known bool, err er
 			return out, true, err
 		}
 	}
-	if w.Custom == nil {
-		return out, false, nil
+	if w.Custom != nil {
+		sources, known, err := w.Custom.Expand(ctx, c.Name, c.Args)
+		if err != nil {
+			return out, true, fmt.Errorf("/%s: %w", c.Name, err)
+		}
+		if known {
+			return Outcome{Prompt: append(sources, c.Staged...)}, true, nil
+		}
 	}
-	sources, known, err := w.Custom.Expand(ctx, c.Name, c.Args)
-	if err != nil {
-		return out, true, fmt.Errorf("/%s: %w", c.Name, err)
+	if err := w.misspelt(ctx, c.Name); err != nil {
+		return out, true, err
 	}
-	if !known {
-		return out, false, nil
+	return out, false, nil
+}
+
+// misspelt is the error for a name that was surely meant as that of a command. What
+// is near to none is a prompt like any other.
+func (w World) misspelt(ctx context.Context, name string) error {
+	var names []string
+	for _, c := range w.List(ctx) {
+		names = append(names, c.Name)
 	}
-	return Outcome{Prompt: append(sources, c.Staged...)}, true, nil
+	if near := spell.Nearest(name, names); near != "" && len(name) > 2 {
+		return fmt.Errorf("there is no command /%s; did you mean /%s? With a space before it, it goes to the model as it is", name, near)
+	}
+	return nil
 }
 
 func (w World) help(ctx context.Context, _ Call) (Outcome, error) {
+	list, width := w.List(ctx), 0
+	for _, c := range list {
+		width = max(width, len(c.usage()))
+	}
 	var sb strings.Builder
-	for _, c := range w.List(ctx) {
-		fmt.Fprintf(&sb, "%-28s %s\n", strings.TrimSpace("/"+c.Name+" "+c.Hint), c.Description)
+	for _, c := range list {
+		fmt.Fprintf(&sb, "%-*s  %s\n", min(width, 40), c.usage(), c.Description)
 	}
 	return Outcome{Text: sb.String()}, nil
 }
