@@ -29,9 +29,15 @@ func world(ws *app.Workspace, s *agent.Session) *slash.World {
 			}
 			return out
 		},
-		Servers: func() []string {
+		Servers: func(ctx context.Context) []string {
 			var out []string
-			for _, st := range ws.Servers() {
+			list, notices := ws.StartServers(ctx)
+			for _, n := range notices {
+				if len(list) == 0 {
+					out = append(out, n.Title)
+				}
+			}
+			for _, st := range list {
 				line := fmt.Sprintf("%-20s %-9s %d tools, %d resources, %d prompts", st.Name, st.State, st.Tools, st.Resources, st.Prompts)
 				if st.Problem != "" {
 					line += "  " + st.Problem

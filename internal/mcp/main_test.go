@@ -27,6 +27,8 @@ func TestMain(m *testing.M) {
 	switch role := os.Getenv(roleVar); role {
 	case "":
 		os.Exit(m.Run())
+	case "many":
+		_ = many().Run(context.Background(), &sdk.StdioTransport{MaxLineLength: -1}) // its end is the end
 	case "good":
 		_ = good().Run(context.Background(), &sdk.StdioTransport{MaxLineLength: -1}) // its end is the end
 	default:

@@ -98,10 +98,11 @@ func (mgr *Manager) Tools(ctx context.Context, scopes ...Scope) ([]tool.Tool, []
 	var all []*remote
 	var readers []*member
 	for i, m := range ms {
-		for _, t := range got[i].tools {
-			if !m.server.offers(t.name) {
-				continue
-			}
+		list, crowd := m.bounded(got[i].tools)
+		if crowd != nil {
+			problems = append(problems, *crowd)
+		}
+		for _, t := range list {
 			refs = append(refs, ref{m.server.Name, t.name})
 			all = append(all, &remote{m: m, it: t})
 		}

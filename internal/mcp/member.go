@@ -35,6 +35,7 @@ type member struct {
 	started  time.Time
 	failures int
 	retryAt  time.Time
+	crowded  bool // the user was told that it offers too many tools
 }
 
 func newMember(o *Options, sc Scope, s Server) *member {
@@ -220,7 +221,7 @@ func (m *member) problem(ctx context.Context, err error) *Problem {
 	case m.state == StateDisabled || m.closed:
 		return nil
 	case m.state == StateStarting && ctx.Err() != nil:
-		p.Text = "is still starting; its tools come with a later turn"
+		p.Text = "is still starting; its tools come with a later turn (\"start_timeout\" in its settings says how long it is waited for)"
 	case m.state == StateLogin:
 		p.Text = strings.TrimPrefix(m.err.Error(), "it ")
 	}

@@ -15,6 +15,7 @@ import (
 // Bounds of what a server offers.
 const (
 	maxOffered     = 1000
+	maxTaken       = 8 << 20  // of all tools, in bytes
 	maxPages       = 100
 	maxDescription = 4 << 10   // of one tool, in bytes
 	maxSchema      = 128 << 10 // of one tool, in bytes
@@ -77,18 +78,20 @@ func (l *link) fetch(ctx context.Context) (offers, error) {
 }
 
 func (l *link) fetchTools(ctx context.Context, o *offers) error {
-	params, seen := &mcp.ListToolsParams{}, map[string]bool{}
+	params, seen, taken := &mcp.ListToolsParams{}, map[string]bool{}, 0
 	for range maxPages {
 		page, err := l.session.ListTools(ctx, params)
 		if err != nil {
 			return err
 		}
 		for _, t := range page.Tools {
-			if t == nil || t.Name == "" || seen[t.Name] || len(o.tools) == maxOffered {
+			if t == nil || t.Name == "" || seen[t.Name] || len(o.tools) == maxOffered || taken > maxTaken {
 				continue
 			}
 			seen[t.Name] = true
-			o.tools = append(o.tools, l.offered(t))
+			kept := l.offered(t)
+			taken += len(kept.description) + len(kept.schema)
+			o.tools = append(o.tools, kept)
 		}
 		if page.NextCursor == "" || page.NextCursor == params.Cursor {
 			break

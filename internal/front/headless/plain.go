@@ -2,6 +2,7 @@ package headless
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -132,6 +133,30 @@ func (f *plainFront) flush() {
 func (f *plainFront) ToolStarted(e agent.ToolStarted) {
 	f.flush()
 	f.note("* %s", oneLine(e.Title))
+	if s := runs(e.Call); s != "" && oneLine(s) != oneLine(e.Title) {
+		f.note("  %s", s)
+	}
+}
+
+// maxRuns is how much is shown of what a call does, in runes.
+const maxRuns = 500
+
+// runs is what a call really does where its title is the model's own word for it, or
+// says nothing of what is handed over; "" for one of which the title says it all.
+func runs(c content.ToolCall) string {
+	var args struct {
+		Command string `json:"command"`
+	}
+	switch {
+	case c.Name == "bash":
+		if json.Unmarshal([]byte(c.Arguments), &args) != nil || args.Command == "" {
+			return ""
+		}
+		return "$ " + clip(oneLine(args.Command), maxRuns)
+	case strings.HasPrefix(c.Name, "mcp__"):
+		return clip(oneLine(tool.Readable(json.RawMessage(c.Arguments))), maxRuns)
+	}
+	return ""
 }
 
 func (f *plainFront) ToolRunning(agent.ToolRunning) {}

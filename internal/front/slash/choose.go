@@ -61,11 +61,11 @@ func (w World) mode(ctx context.Context, c Call) (Outcome, error) {
 	return Outcome{Text: "mode " + m.String() + ", in this session from now on\n"}, nil
 }
 
-func (w World) servers(context.Context, Call) (Outcome, error) {
+func (w World) servers(ctx context.Context, _ Call) (Outcome, error) {
 	if w.Servers == nil {
 		return Outcome{}, fmt.Errorf("/mcp: %w", errNotHere)
 	}
-	lines := w.Servers()
+	lines := w.Servers(ctx)
 	if len(lines) == 0 {
 		return Outcome{Text: "no MCP servers are configured\n"}, nil
 	}

@@ -42,8 +42,9 @@ type World struct {
 	Custom  Custom
 	// Agents lists those of the configuration.
 	Agents func(ctx context.Context) []Agent
-	// Servers says in lines how the MCP servers are.
-	Servers func() []string
+	// Servers starts the MCP servers that do not run and says in lines how they
+	// are.
+	Servers func(ctx context.Context) []string
 	// Fork makes a session of the turns up to turn, "" for all, and returns
 	// its id.
 	Fork func(ctx context.Context, turn string) (string, error)

@@ -144,7 +144,7 @@ func newDesk(t *testing.T) *desk {
 	d.world = slash.World{
 		Session: d.Session, Jobs: crew, Custom: custom{},
 		Agents:  func(context.Context) []slash.Agent { return []slash.Agent{{"main", "m", "note"}, {"deep", "d", ""}} },
-		Servers: func() []string { return nil },
+		Servers: func(context.Context) []string { return nil },
 		Fork:    func(_ context.Context, turn string) (string, error) { return "copy of " + turn, nil },
 		Cost:    func(context.Context) (float64, bool, error) { return 0.25, true, nil },
 	}
