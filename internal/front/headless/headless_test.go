@@ -139,6 +139,7 @@ func TestAsking(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]string{
 		"y\n": "done", "YES\n": "done", "s\n": "done", "n\n": "did not permit", "\n": "did not permit", "": "did not permit", "yesterday\n": "did not permit",
+		"yesterday\ny\n": "done", "a\nb\nc\ny\n": "did not permit", "yes": "done",
 	} {
 		asks := agenttest.Tool{Name: "danger", Wants: permission.Request{Action: permission.Execute, Detail: "rm\x1b[A"}}
 		b := agenttest.New(t, agenttest.Options{Tools: []tool.Tool{asks}, Script: replies(
@@ -151,6 +152,9 @@ func TestAsking(t *testing.T) {
 		}
 		if code != 0 || !strings.Contains(errs.String(), "allow? [y]es, [s]ession, [N]o:") {
 			t.Errorf("%q: code %d, asked %q", typed, code, errs.String())
+		}
+		if strings.Contains(errs.String(), "is none of the answers") != (strings.Count(typed, "\n") > 1 || typed == "yesterday\n") {
+			t.Errorf("%q: asked %q", typed, errs.String())
 		}
 		if got := b.Last().Text; !strings.Contains(got, want) {
 			t.Errorf("%q: the model was told %q, want %q", typed, got, want)
