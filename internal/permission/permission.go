@@ -116,12 +116,26 @@ type Rules struct {
 	Mode Mode
 	// Deny wins over Ask, Ask over Allow.
 	Deny, Ask, Allow []Rule
+	// Closed are files and folders, absolute with forward slashes, that no tool may
+	// touch and no command may name, whatever the rules say.
+	Closed []string
+	// Names lists the files that the glob of a command stands for, an absolute path
+	// with forward slashes. ok is false where that is not known. Nil knows nothing:
+	// such a glob may then be any file that it matches.
+	Names func(glob string) (names []string, ok bool)
 }
 
 // Decide gives the verdict on a request and the reason in words.
 func (r Rules) Decide(q Request) (Verdict, string) {
+	if r.isClosed(q) {
+		return Deny, "tote's own keys and records are closed to every tool"
+	}
+	q, globs := r.look(q)
+	if r.isClosed(q) {
+		return Deny, "tote's own keys and records are closed to every tool"
+	}
 	for _, rule := range r.Deny {
-		if rule.Matches(q) {
+		if rule.reaches(q) {
 			return Deny, "a rule denies it: " + rule.String()
 		}
 	}
@@ -132,12 +146,12 @@ func (r Rules) Decide(q Request) (Verdict, string) {
 		return Deny, "plan mode changes nothing"
 	}
 	for _, rule := range r.Ask {
-		if rule.Matches(q) {
+		if rule.reaches(q) {
 			return Ask, "a rule asks: " + rule.String()
 		}
 	}
-	if r.Unsure(q) {
-		return Ask, "what it runs cannot be told from its text, and there are rules against some commands"
+	if why := r.unsure(q, globs); why != "" {
+		return Ask, why
 	}
 	switch {
 	case covers(r.Allow, q):
@@ -150,15 +164,44 @@ func (r Rules) Decide(q Request) (Verdict, string) {
 	return r.byAction(q)
 }
 
-// Unsure reports whether q may run what a rule with a pattern denies or asks
-// about, without its text showing that. Nothing but a person allows such a line:
-// neither a rule, nor full mode, nor what else answers for the user.
+// Unsure reports whether q may run or reach what a rule with a pattern denies or asks
+// about, or files that hold keys, without its text showing that. Nothing but a person
+// allows such a line: neither a rule, nor full mode, nor what else answers for the user.
 func (r Rules) Unsure(q Request) bool {
-	if q.Action != Execute || !q.Opaque && len(q.Commands) > 0 {
-		return false
+	q, globs := r.look(q)
+	return r.unsure(q, globs) != ""
+}
+
+// unsure says why it is unsure, "" where it is not.
+func (r Rules) unsure(q Request, globs []string) string {
+	if q.Action != Execute {
+		return ""
 	}
 	speaks := func(rule Rule) bool { return rule.Pattern != "" && rule.names(q.Tool) }
-	return slices.ContainsFunc(r.Deny, speaks) || slices.ContainsFunc(r.Ask, speaks)
+	if (q.Opaque || len(q.Commands) == 0) && (slices.ContainsFunc(r.Deny, speaks) || slices.ContainsFunc(r.Ask, speaks)) {
+		return "what it runs cannot be told from its text, and there are rules against some commands"
+	}
+	return r.maybe(q, globs)
+}
+
+// Looser are the modes that would allow a request without a question: the wider
+// modes are tried, so what a rule asks about has none.
+func (r Rules) Looser(q Request) []Mode {
+	if r.Mode == ModeFull {
+		return nil
+	}
+	var out []Mode
+	for _, m := range []Mode{ModeEdits, ModeFull} {
+		if m == r.Mode {
+			continue
+		}
+		r := r
+		r.Mode = m
+		if v, _ := r.Decide(q); v == Allow {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // inPlan reports whether plan mode does not forbid the request as such.
@@ -204,7 +247,7 @@ func covers(rules []Rule, q Request) bool {
 	}
 	matched := false
 	for _, c := range q.Commands {
-		hit := slices.ContainsFunc(rules, func(r Rule) bool { return r.names(q.Tool) && matchCommand(r.Pattern, c) })
+		hit := isResolved(c) && slices.ContainsFunc(rules, func(r Rule) bool { return r.names(q.Tool) && matchCommand(r.Pattern, c) })
 		if !hit && !isFilter(c) {
 			return false
 		}

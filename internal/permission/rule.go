@@ -18,10 +18,7 @@ const maxRule = 4096
 // ParseRule reads "tool" or "tool(pattern)".
 func ParseRule(s string) (Rule, error) {
 	bad := func(why string) (Rule, error) {
-		if len(s) > 80 {
-			s = s[:80] + "..."
-		}
-		return Rule{}, fmt.Errorf("parse permission rule %q: %s", s, why)
+		return Rule{}, fmt.Errorf("parse permission rule %q: %s", clip(s), why)
 	}
 	if len(s) > maxRule {
 		return bad(fmt.Sprintf("it is longer than %d bytes", maxRule))
@@ -74,10 +71,7 @@ func badName(name string) string {
 func badPattern(tool, pattern string) string {
 	switch {
 	case tool == "bash":
-		if c, ok := strings.CutSuffix(pattern, ":*"); ok {
-			return fmt.Sprintf("write %q where you mean %q with anything behind it", c+" *", c)
-		}
-		return ""
+		return badCommand(pattern)
 	case isAddressPattern(pattern) || tool == "fetch":
 		return badAddress(pattern)
 	}
@@ -86,7 +80,63 @@ func badPattern(tool, pattern string) string {
 			return fmt.Sprintf("%q is no pattern of a file name: a bracket is not closed or a backslash ends it", elem)
 		}
 	}
+	if tool == "*" || strings.HasPrefix(tool, "mcp__") {
+		return "" // it may be about a command, or about what a server calls it
+	}
+	return badPath(pattern)
+}
+
+// badCommand says why no command matches a pattern.
+func badCommand(pattern string) string {
+	if c, ok := strings.CutSuffix(pattern, ":*"); ok {
+		return fmt.Sprintf("write %q where you mean %q with anything behind it", c+" *", c)
+	}
+	if slices.Contains(words(pattern), "") {
+		return "it never matches: commands are compared with one blank between their words, and none before and behind"
+	}
 	return ""
+}
+
+// badPath says why no path matches a pattern: paths are absolute and clean.
+func badPath(pattern string) string {
+	if strings.HasPrefix(pattern, "~") {
+		return "it never matches: ~ is not understood in rules; write the path of the folder"
+	}
+	elems := strings.Split(pattern, "/")
+	for i, elem := range elems {
+		switch {
+		case elem == "" && i > 0 && i == len(elems)-1:
+			return fmt.Sprintf("it never matches: write %q for what is in a folder", pattern+"**")
+		case elem == "" && i > 0:
+			return "it never matches: a path has no two slashes behind each other"
+		case elem == "." || elem == "..":
+			return fmt.Sprintf("it never matches: paths are compared without %q; leave it out", elem)
+		case elem != "**" && strings.Contains(elem, "**"):
+			return `"**" stands alone between slashes, for any number of folders: write "**/*.go" for "**.go"`
+		}
+	}
+	return ""
+}
+
+// CheckAllow says why a rule allows nothing, although it could deny: a line is taken
+// apart, and each of its commands is compared with the rules that allow.
+func (r Rule) CheckAllow() error {
+	if r.Tool != "bash" {
+		return nil
+	}
+	for _, w := range words(r.Pattern) {
+		if w == "&&" || w == "||" || w == "|" || w == ";" || w == "&" || outside(w, `'"`, ";|&") || outside(w, "'", "$`") {
+			return fmt.Errorf("permission rule %q allows nothing: each command of a line is compared alone, and never where it holds a variable; give each a rule, and put ; & | $ and ` into single quotes", clip(r.String()))
+		}
+	}
+	return nil
+}
+
+func clip(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "..."
+	}
+	return s
 }
 
 // String is what ParseRule reads.
@@ -112,22 +162,32 @@ func (r Rule) names(tool string) bool {
 	return ok && name != "" && !strings.Contains(r.Tool[len("mcp__"):], "__")
 }
 
+// isAbout reports whether the rule is about the tool of q, by its name or as one of a
+// group: "edit" is every tool that changes files, "read" every tool that reads a path.
+func (r Rule) isAbout(q Request) bool {
+	return r.names(q.Tool) || r.Tool == "edit" && q.Action == Write || r.Tool == "read" && q.Action == Read && q.Path != ""
+}
+
+// changes reports whether the rule, read as one that denies or asks, is about every
+// change of a file: whoever forbids writing means edits too.
+func (r Rule) changes() bool { return r.Tool == "edit" || r.Tool == "write" }
+
 // Matches reports whether the rule speaks about q, or about any part of it: that
 // is how rules that deny and ask are read. Allowing takes more, which Decide sees
 // to.
 func (r Rule) Matches(q Request) bool {
-	if r.Pattern != "" && (r.Tool == "*" || r.Tool == "read") && slices.ContainsFunc(q.Paths, r.matchesPath) {
+	if r.Pattern != "" && (r.Tool == "*" || r.Tool == "read") && slices.ContainsFunc(q.Paths, r.under) {
 		return true
 	}
 	switch {
-	case !r.names(q.Tool):
+	case !r.isAbout(q) && (!r.changes() || q.Action != Write):
 		return false
 	case r.Pattern == "":
 		return true
 	case q.Action == Execute:
 		return matchAnyCommand(r.Pattern, q)
 	case q.Path != "":
-		return r.matchesPath(q.Path)
+		return r.under(q.Path) || slices.ContainsFunc(q.Paths, r.under)
 	case q.Action == Fetch:
 		return matchAddress(r.Pattern, q.Detail, orUser)
 	}
@@ -137,12 +197,14 @@ func (r Rule) Matches(q Request) bool {
 // allows reports whether the rule allows all of q, which is no command.
 func (r Rule) allows(q Request) bool {
 	switch {
-	case !r.names(q.Tool):
+	case !r.isAbout(q):
 		return false
 	case r.Pattern == "":
 		return true
 	case q.Path != "":
-		return r.matchesPath(q.Path)
+		// A tool that goes through a folder reads all of it, whatever "read" names.
+		deep := r.Tool == "read" && slices.Contains([]string{"list", "glob", "grep"}, q.Tool)
+		return r.matchesPath(q.Path) && (!deep || r.matchesPath(q.Path+"/\x00/\x00"))
 	case q.Action == Fetch:
 		return matchAddress(r.Pattern, q.Detail, noUser)
 	}
@@ -150,6 +212,28 @@ func (r Rule) allows(q Request) bool {
 }
 
 func (r Rule) matchesPath(p string) bool { return matchPath(r.Pattern, p) }
+
+// under reports whether the pattern matches the path or a folder that it lies in.
+func (r Rule) under(p string) bool { return matchPath(r.Pattern+"/**", p) }
+
+// reaches is Matches for rules that deny and ask: what a command writes into a file
+// counts as a change of that file.
+func (r Rule) reaches(q Request) bool {
+	if r.Matches(q) {
+		return true
+	}
+	if !r.changes() || q.Action != Execute {
+		return false
+	}
+	return slices.ContainsFunc(q.Commands, func(c string) bool {
+		target, ok := strings.CutPrefix(c, "> ")
+		if !ok || r.Pattern == "" {
+			return ok
+		}
+		name := path.Base(strings.ReplaceAll(strings.Trim(target, "'"), `'\''`, "'"))
+		return slices.ContainsFunc(q.Paths, func(p string) bool { return path.Base(p) == name && r.under(p) })
+	})
+}
 
 // matchPath matches a pattern against the end of a path, or against the whole
 // of it when the pattern starts with a slash.

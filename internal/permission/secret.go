@@ -26,6 +26,70 @@ func isSecret(p string) bool {
 	return slices.ContainsFunc(secretNames, match) && !slices.ContainsFunc(publicNames, match)
 }
 
+// mayBeSecret reports whether the glob of a shell may match a file that holds keys.
+func mayBeSecret(glob string) bool {
+	if slices.ContainsFunc(publicNames, func(p string) bool { return matchPath(p, strings.ToLower(glob)) }) {
+		return false
+	}
+	elems := strings.Split(strings.TrimPrefix(strings.ToLower(unbraced(glob)), "/"), "/")
+	for i, e := range elems {
+		if e == "**" {
+			elems[i] = "*"
+		}
+	}
+	return slices.ContainsFunc(secretNames, func(p string) bool {
+		want := strings.Split(p, "/")
+		if want[0] == "" {
+			want = want[1:]
+		} else {
+			want = append([]string{"**"}, want...)
+		}
+		return elemsOverlap(want, elems, secretOverlap)
+	})
+}
+
+// secretOverlap compares a name of the list with that of a glob. A star in front
+// stands for no dot there; and it does not make a key of what ends like no key, only
+// because names in the list may go on.
+func secretOverlap(name, glob string) bool {
+	if glob != "" && strings.IndexByte("*?[", glob[0]) >= 0 {
+		if strings.HasPrefix(name, ".") {
+			return false
+		}
+		if !strings.HasPrefix(name, "*") {
+			name = strings.TrimRight(name, "*")
+		}
+	}
+	return namesOverlap(name, glob)
+}
+
+// opensGlob reports whether a rule for reading opens what a glob may match: it has to
+// spell the same glob.
+func (r Rules) opensGlob(glob string) bool {
+	return slices.ContainsFunc(r.Allow, func(rule Rule) bool {
+		return (rule.Tool == "*" || rule.Tool == "read") && rule.opensSecrets() && rule.matchesPath(glob)
+	})
+}
+
+// isClosed reports whether the request is about what is closed. The text of a command
+// must not name it either, for what runs a program from its text.
+func (r Rules) isClosed(q Request) bool {
+	in := func(closed, p string) bool {
+		rest, ok := strings.CutPrefix(strings.ToLower(p), strings.ToLower(closed))
+		return ok && (rest == "" || rest[0] == '/' || rest[0] == ':')
+	}
+	return slices.ContainsFunc(r.Closed, func(c string) bool {
+		return in(c, q.Path) || slices.ContainsFunc(q.Paths, func(p string) bool { return in(c, p) }) ||
+			q.Action == Execute && strings.Contains(strings.ToLower(q.Detail), strings.ToLower(c))
+	})
+}
+
+// closedOverlap reports whether a glob may match what is closed, or what lies in it.
+func closedOverlap(closed, glob, below string) bool {
+	quoted := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(closed)
+	return pathsOverlap(quoted+below, glob)
+}
+
 // opensSecrets reports whether the pattern of a rule names files that hold keys,
 // so that nobody opens them with a rule for a whole folder or a whole tool.
 func (r Rule) opensSecrets() bool {

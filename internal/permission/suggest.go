@@ -128,7 +128,7 @@ func suggestPattern(command string) string {
 		return ""
 	}
 	exact := strings.ReplaceAll(command, "*", `\*`)
-	if strings.HasSuffix(exact, ":"+`\*`) {
+	if badCommand(exact) != "" || strings.HasSuffix(exact, ":"+`\*`) || (Rule{Tool: "bash", Pattern: exact}).CheckAllow() != nil {
 		return ""
 	}
 	if len(w) >= 2 && slices.Contains(harmless, name+" "+w[1]) {
