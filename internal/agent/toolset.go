@@ -160,6 +160,11 @@ func (o *outcome) equip(t *turn) {
 		if err := points.Keep(ctx, session, of, abs); err != nil {
 			return err
 		}
+		if after, ok := written(o.call); ok {
+			if err := t.s.expects(ctx, t.id, abs, after); err != nil {
+				return err
+			}
+		}
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if !slices.Contains(o.kept, abs) {

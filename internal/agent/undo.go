@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -68,6 +70,12 @@ func (s *Session) rewind(ctx context.Context, find func([]content.Turn) (int, er
 	if err != nil {
 		return UndoResult{}, err
 	}
+	// Files are not put back for a record that cannot be written.
+	if rec, ok := s.a.o.Sessions.(Toucher); ok {
+		if err := rec.TouchSession(ctx, s.ID()); err != nil {
+			return UndoResult{}, fmt.Errorf("nothing was taken back: %w", err)
+		}
+	}
 	out := UndoResult{Turn: all[from].ID}
 	var ids []string
 	for _, t := range all[from:] {
@@ -83,7 +91,11 @@ func (s *Session) rewind(ctx context.Context, find func([]content.Turn) (int, er
 		}
 	}
 	if err := s.a.o.Reductions.UndoTurns(ctx, s.ID(), ids[0]); err != nil {
-		return out, fmt.Errorf("undo turns: %w", err)
+		err = fmt.Errorf("undo turns: %w", err)
+		if len(out.Files.Files)+len(out.Files.Removed) > 0 {
+			err = fmt.Errorf("the files are put back, and the turns stay in the conversation until this is done again: %w", err)
+		}
+		return out, err
 	}
 	out.Ran = ran(all[from:])
 	for _, b := range all[from].Messages[0].Blocks() {
@@ -93,6 +105,41 @@ func (s *Session) rewind(ctx context.Context, find func([]content.Turn) (int, er
 		}
 	}
 	return out, s.forget(ctx, from)
+}
+
+// Toucher is a [SessionRecorder] that can be asked whether it can be written: it
+// notes that a session is worked in now.
+type Toucher interface {
+	TouchSession(ctx context.Context, id string) error
+}
+
+// Expecter are [Checkpoints] that are also told what will be written to a file that
+// was kept, by its SHA-256, zero for no file. The write of a program that is killed
+// then is known as its own.
+type Expecter interface {
+	Expect(ctx context.Context, session, turn, path string, after content.Digest) error
+}
+
+// expects notes what a call is about to write to a file.
+func (s *Session) expects(ctx context.Context, turn, path string, after content.Digest) error {
+	e, ok := s.a.o.Checkpoints.(Expecter)
+	if !ok {
+		return nil
+	}
+	session, of := s.keptAs(turn)
+	return e.Expect(ctx, session, of, path, after)
+}
+
+// written is what a call of the tool that writes whole files will leave; ok is false
+// for other calls.
+func written(c content.ToolCall) (after content.Digest, ok bool) {
+	var args struct {
+		Content *string `json:"content"`
+	}
+	if c.Name != "write" || json.Unmarshal([]byte(c.Arguments), &args) != nil || args.Content == nil {
+		return after, false
+	}
+	return sha256.Sum256([]byte(*args.Content)), true
 }
 
 // harmless are the tools that leave nothing behind, or only files that are put back.

@@ -23,6 +23,11 @@ func (r checkpointRows) SaveAfter(ctx context.Context, session, turn string, n i
 	return r.db.SaveAfter(ctx, session, turn, n, after, mode)
 }
 
+// SaveExpected implements checkpoint.Rows.
+func (r checkpointRows) SaveExpected(ctx context.Context, session, turn string, n int, expected content.Digest) error {
+	return r.db.SaveExpected(ctx, session, turn, n, expected)
+}
+
 // Checkpoints implements checkpoint.Rows.
 func (r checkpointRows) Checkpoints(ctx context.Context, session string, turns []string) ([]checkpoint.Row, error) {
 	rows, err := r.db.Checkpoints(ctx, session, turns)
@@ -40,6 +45,13 @@ type checkpoints struct{ k *checkpoint.Keeper }
 func (c checkpoints) Keep(ctx context.Context, session, turn, path string) error {
 	return c.k.Keep(ctx, session, turn, path)
 }
+
+// Expect implements agent.Expecter.
+func (c checkpoints) Expect(ctx context.Context, session, turn, path string, after content.Digest) error {
+	return c.k.Expect(ctx, session, turn, path, after)
+}
+
+var _ agent.Expecter = checkpoints{}
 
 // Wrote implements agent.Checkpoints.
 func (c checkpoints) Wrote(ctx context.Context, session, turn, path string) error {

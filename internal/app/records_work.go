@@ -75,6 +75,11 @@ func (r records) UndoTurns(ctx context.Context, session, turn string) error {
 	return r.db.UndoTurns(ctx, session, turn)
 }
 
+// TouchSession implements agent.Toucher.
+func (r records) TouchSession(ctx context.Context, session string) error {
+	return r.db.TouchSession(ctx, session)
+}
+
 // SaveCost implements agent.CostRecorder.
 func (r records) SaveCost(ctx context.Context, session, turn string, dollars float64) error {
 	return r.db.SaveCost(ctx, session, turn, dollars)
@@ -88,6 +93,7 @@ func (r records) ForkSession(ctx context.Context, from, id, upTo string) error {
 var (
 	_ agent.CostRecorder  = records{}
 	_ agent.SessionForker = records{}
+	_ agent.Toucher       = records{}
 	_ agent.Spiller       = (*scratch)(nil)
 )
 

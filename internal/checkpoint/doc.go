@@ -7,7 +7,9 @@
 // how a later change by somebody else is told from the turn's own. A turn has one
 // checkpoint of a file; it gets another when the file was changed by somebody
 // else between two writes of the turn, so that each checkpoint is a step from
-// one content to the next.
+// one content to the next. [Keeper.Expect] may say between the two what is about
+// to be written: then a program that is killed after its write is still known as
+// the one that wrote.
 //
 // # Restoring
 //
@@ -15,11 +17,14 @@
 // as each leads to where the next begins, and puts the file there at once. Where
 // the chain breaks, somebody else has changed the file: it goes no further back
 // and is named. A step whose end nobody noted, because the program died between
-// the write and Wrote, is such a break too, unless the file is as it was before.
+// the write and Wrote, is such a break too, unless the file is as it was before or
+// as the turn said that it would be.
 //
-//   - A file is written beside its place, synced and renamed; its mode is that of
-//     the checkpoint, unless somebody else has changed the mode since. Owner,
-//     times and hard links are those of a new file.
+//   - Every file is written beside its place and synced before the first is
+//     renamed. Where there is no room for them all, no file is changed; see
+//     [ErrNothingRestored].
+//   - The mode of a file is that of the checkpoint, unless somebody else has
+//     changed the mode since. Owner, times and hard links are those of a new file.
 //   - A file that a turn made is removed; folders that it made for it stay. A file
 //     that it deleted is made again, with its folders.
 //   - A failure stays with its file, and the others are put back. Running again

@@ -3,10 +3,12 @@ package checkpoint_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"tote/internal/checkpoint"
@@ -53,6 +55,42 @@ func TestFullDisk(t *testing.T) {
 	if b.get("f") != "A" {
 		t.Errorf("the file holds %q", b.get("f"))
 	}
+}
+
+// Where there is no room for everything, nothing is changed and nothing is left
+// lying about; once there is room, everything is put back.
+func TestNoRoomToRestore(t *testing.T) {
+	b := newBench(t)
+	for _, n := range []string{"a", "b", "c"} {
+		b.set(n, "was "+n)
+		b.turn("1", n, "is "+n)
+	}
+	b.turn("1", "new", "N")
+	b.set("sub/gone", "was there")
+	b.turn("1", "sub/gone", "-")
+	must(t, os.RemoveAll(b.path("sub")))
+	b.m.fails[b.m.rows[0].Before] = &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
+	r, err := b.Restore(t.Context(), "s", []string{"1"})
+	if !errors.Is(err, checkpoint.ErrNothingRestored) || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), b.path("a")) {
+		t.Errorf("error: %v", err)
+	}
+	if len(r.Files)+len(r.Removed)+len(r.Kept) != 0 {
+		t.Errorf("restored %+v", r)
+	}
+	for _, n := range []string{"a", "b", "c"} {
+		if b.get(n) != "is "+n {
+			t.Errorf("%s holds %q", n, b.get(n))
+		}
+	}
+	b.leftovers("a", "b", "c", "new")
+	if _, err := os.Stat(b.path("sub")); err == nil {
+		t.Error("the folder was made and is left")
+	}
+	clear(b.m.fails)
+	if files, removed, kept := b.restore("1"); len(files) != 4 || len(removed) != 1 || len(kept) != 0 || b.get("a") != "was a" {
+		t.Errorf("again: restored %v, removed %v, kept %v", files, removed, kept)
+	}
+	b.leftovers("a", "b", "c", "sub/gone")
 }
 
 // One file that cannot be put back does not stop the others.

@@ -48,6 +48,15 @@ type Row struct {
 	Noted     bool
 	After     content.Digest
 	AfterMode fs.FileMode
+	// Expecting: Expected is what the turn was about to leave, zero for no file,
+	// and nobody has said since what it did leave.
+	Expecting bool
+	Expected  content.Digest
+}
+
+// leaves reports whether the turn left the file like that, or was about to.
+func (r Row) leaves(d content.Digest) bool {
+	return r.Noted && d == r.After || r.Expecting && d == r.Expected
 }
 
 // Rows keeps the rows.
@@ -57,6 +66,9 @@ type Rows interface {
 	SaveCheckpoint(ctx context.Context, session, turn string, r Row) error
 	// SaveAfter notes what the turn left in its row n.
 	SaveAfter(ctx context.Context, session, turn string, n int, after content.Digest, mode fs.FileMode) error
+	// SaveExpected notes what the turn is about to leave in its row n, until
+	// SaveAfter says what it left.
+	SaveExpected(ctx context.Context, session, turn string, n int, expected content.Digest) error
 	// Checkpoints returns the rows of turns, undone or not, in the order in
 	// which they were stored.
 	Checkpoints(ctx context.Context, session string, turns []string) ([]Row, error)
@@ -189,17 +201,38 @@ func (k *Keeper) store(ctx context.Context, path, target string) (state, error) 
 	return state{digest: d, size: n, mode: modeOf(info), info: info}, nil
 }
 
+// Expect notes what a turn is about to write to a file that it has kept, by the
+// SHA-256 of all of it; zero is no file. A program that dies between the write and
+// Wrote has said whose the write was.
+func (k *Keeper) Expect(ctx context.Context, session, turn, path string, after content.Digest) error {
+	err := k.noted(ctx, session, turn, path, func(row Row) error {
+		return k.rows.SaveExpected(ctx, session, turn, row.N, after)
+	})
+	if err != nil {
+		return fmt.Errorf("note what will be written to %s: %w", path, err)
+	}
+	return nil
+}
+
 // Wrote notes what a turn has left of a file that it kept before. It belongs
 // after every write, also after one that failed, and also when the turn has been
 // cancelled: the context must not have ended then.
 func (k *Keeper) Wrote(ctx context.Context, session, turn, path string) error {
-	if err := k.wrote(ctx, session, turn, path); err != nil {
+	err := k.noted(ctx, session, turn, path, func(row Row) error {
+		now, err := look(ctx, row.Target)
+		if err != nil {
+			return err
+		}
+		return k.rows.SaveAfter(ctx, session, turn, row.N, now.digest, now.mode)
+	})
+	if err != nil {
 		return fmt.Errorf("note what was written to %s: %w", path, err)
 	}
 	return nil
 }
 
-func (k *Keeper) wrote(ctx context.Context, session, turn, path string) error {
+// noted gives save the turn's newest row of a file.
+func (k *Keeper) noted(ctx context.Context, session, turn, path string, save func(Row) error) error {
 	target, err := resolve(path)
 	if err != nil {
 		return err
@@ -215,11 +248,7 @@ func (k *Keeper) wrote(ctx context.Context, session, turn, path string) error {
 	if !found {
 		return ErrNotKept
 	}
-	now, err := look(ctx, row.Target)
-	if err != nil {
-		return err
-	}
-	return k.rows.SaveAfter(ctx, session, turn, row.N, now.digest, now.mode)
+	return save(row)
 }
 
 // Change is a file that a turn changed.

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -31,6 +32,8 @@ type memory struct {
 	// full fails every Put, lost every Open of a blob.
 	full error
 	lost map[content.Digest]bool
+	// fails is what reading a blob ends with, after its first byte.
+	fails map[content.Digest]error
 }
 
 func (m *memory) SaveCheckpoint(_ context.Context, _, turn string, r checkpoint.Row) error {
@@ -54,7 +57,19 @@ func (m *memory) SaveAfter(_ context.Context, _, turn string, n int, after conte
 	defer m.mu.Unlock()
 	for i := range m.rows {
 		if r := &m.rows[i]; r.Turn == turn && r.N == n {
-			r.Noted, r.After, r.AfterMode = true, after, mode
+			r.Noted, r.After, r.AfterMode, r.Expecting = true, after, mode, false
+			return nil
+		}
+	}
+	return errors.New("no such row")
+}
+
+func (m *memory) SaveExpected(_ context.Context, _, turn string, n int, expected content.Digest) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.rows {
+		if r := &m.rows[i]; r.Turn == turn && r.N == n {
+			r.Expecting, r.Expected = true, expected
 			return nil
 		}
 	}
@@ -96,6 +111,9 @@ func (m *memory) Put(_ context.Context, r io.Reader, limit int64) (content.Diges
 func (m *memory) Open(d content.Digest) (io.ReadCloser, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := m.fails[d]; err != nil {
+		return io.NopCloser(io.MultiReader(bytes.NewReader(m.blobs[d][:1]), iotest.ErrReader(err))), nil
+	}
 	if b, ok := m.blobs[d]; ok && !m.lost[d] {
 		return io.NopCloser(bytes.NewReader(b)), nil
 	}
@@ -114,7 +132,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
-	m := &memory{blobs: map[content.Digest][]byte{}, lost: map[content.Digest]bool{}}
+	m := &memory{blobs: map[content.Digest][]byte{}, lost: map[content.Digest]bool{}, fails: map[content.Digest]error{}}
 	return &bench{Keeper: checkpoint.New(m, m, checkpoint.Options{Limit: 1000}), t: t, m: m, dir: dir}
 }
 
@@ -352,6 +370,66 @@ func TestNotNoted(t *testing.T) {
 		t.Errorf("%d rows", len(b.m.rows))
 	}
 	if err := b.Wrote(t.Context(), "s", "2", b.path("f")); !errors.Is(err, checkpoint.ErrNotKept) {
+		t.Errorf("a file that was not kept: %v", err)
+	}
+}
+
+// expect is a write of which the program lives to say only that it comes.
+func (b *bench) expect(turn, name, text string) {
+	b.t.Helper()
+	must(b.t, b.Keep(b.t.Context(), "s", turn, b.path(name)))
+	sum := content.Digest{}
+	if text != "-" {
+		sum = sha256.Sum256([]byte(text))
+	}
+	must(b.t, b.Expect(b.t.Context(), "s", turn, b.path(name), sum))
+}
+
+// A program that was killed around its write is still known as the one that wrote,
+// and what somebody else made of the file stays.
+func TestExpected(t *testing.T) {
+	for _, tt := range []struct {
+		name           string
+		before         string
+		steps          func(b *bench)
+		want           string
+		files, removed bool
+		kept           bool
+		onlyNewest     bool
+	}{
+		{"killed after the write", "A", func(b *bench) { b.expect("1", "f", "B"); b.set("f", "B") }, "A", true, false, false, false},
+		{"killed after it made the file", "-", func(b *bench) { b.expect("1", "f", "B"); b.set("f", "B") }, "-", false, true, false, false},
+		{"killed after it removed the file", "A", func(b *bench) { b.expect("1", "f", "-"); b.set("f", "-") }, "A", true, false, false, false},
+		{"killed before the write", "A", func(b *bench) { b.expect("1", "f", "B") }, "A", false, false, false, false},
+		{"killed after a second write", "A", func(b *bench) { b.turn("1", "f", "B"); b.expect("1", "f", "C"); b.set("f", "C") }, "A", true, false, false, false},
+		{"killed before a second write", "A", func(b *bench) { b.turn("1", "f", "B"); b.expect("1", "f", "C") }, "A", true, false, false, false},
+		{"changed by others since", "A", func(b *bench) { b.expect("1", "f", "B"); b.set("f", "X") }, "X", false, false, true, false},
+		{"a later turn", "A", func(b *bench) { b.expect("1", "f", "B"); b.set("f", "B"); b.turn("2", "f", "C") }, "A", true, false, false, false},
+		{"only the later turn", "A", func(b *bench) { b.expect("1", "f", "B"); b.set("f", "B"); b.turn("2", "f", "C") }, "B", true, false, false, true},
+		{"a write that failed", "A", func(b *bench) {
+			b.expect("1", "f", "B")
+			must(b.t, b.Wrote(b.t.Context(), "s", "1", b.path("f")))
+			b.set("f", "B") // by somebody else
+		}, "B", false, false, true, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			if tt.before != "-" {
+				b.set("f", tt.before)
+			}
+			tt.steps(b)
+			turns := []string{"2", "1"}
+			if tt.onlyNewest {
+				turns = turns[:1]
+			}
+			files, removed, kept := b.restore(turns...)
+			if len(files) == 1 != tt.files || len(removed) == 1 != tt.removed || len(kept) == 1 != tt.kept || b.get("f") != tt.want {
+				t.Errorf("restored %v, removed %v, kept %v; the file holds %q", files, removed, kept, b.get("f"))
+			}
+		})
+	}
+	b := newBench(t)
+	if err := b.Expect(t.Context(), "s", "1", b.path("f"), content.Digest{}); !errors.Is(err, checkpoint.ErrNotKept) {
 		t.Errorf("a file that was not kept: %v", err)
 	}
 }

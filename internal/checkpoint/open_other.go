@@ -2,7 +2,11 @@
 
 package checkpoint
 
-import "os"
+import (
+	"errors"
+	"os"
+	"syscall"
+)
 
 // openFlags know no way to refuse links here: the file is compared with what was
 // found before.
@@ -10,6 +14,9 @@ const openFlags = os.O_RDONLY
 
 // syncFolder does nothing: Windows cannot sync a folder, and NTFS journals names.
 func syncFolder(*os.Root) error { return nil }
+
+// diskFull knows Windows' own word for a full disk, ERROR_DISK_FULL.
+func diskFull(err error) bool { return errors.Is(err, syscall.Errno(0x70)) }
 
 // makeReplaceable takes the read-only mark away, which would stop a rename.
 func makeReplaceable(root *os.Root, name string, info os.FileInfo) error {

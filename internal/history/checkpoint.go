@@ -26,6 +26,10 @@ type Checkpoint struct {
 	Noted     bool
 	After     content.Digest
 	AfterMode fs.FileMode
+	// Expecting: Expected is what the turn was about to leave when it was last
+	// heard of. It is no reference.
+	Expecting bool
+	Expected  content.Digest
 }
 
 // SaveCheckpoint records a file before a turn changes it. The blob is a
@@ -52,8 +56,21 @@ func (db *DB) SaveAfter(ctx context.Context, session, turnID string, n int, afte
 		if err != nil {
 			return err
 		}
-		return affected(tx.ExecContext(ctx, "UPDATE checkpoint SET noted = 1, after = ?, after_mode = ? WHERE turn = ? AND n = ?",
+		return affected(tx.ExecContext(ctx, "UPDATE checkpoint SET noted = 1, after = ?, after_mode = ?, expected = NULL WHERE turn = ? AND n = ?",
 			digestColumn(after), int64(mode), t, n))
+	})
+}
+
+// SaveExpected notes what a turn is about to leave of the file of its checkpoint n,
+// before it writes.
+func (db *DB) SaveExpected(ctx context.Context, session, turnID string, n int, expected content.Digest) error {
+	what := fmt.Sprintf("note what turn %s of session %s is about to write", turnID, session)
+	return db.durable(ctx, what, func(tx *sql.Tx) error {
+		t, err := turnNum(ctx, tx, session, turnID)
+		if err != nil {
+			return err
+		}
+		return affected(tx.ExecContext(ctx, "UPDATE checkpoint SET expected = ? WHERE turn = ? AND n = ?", digestColumn(expected), t, n))
 	})
 }
 
@@ -75,7 +92,7 @@ func (db *DB) Checkpoints(ctx context.Context, session string, turns []string) (
 			c, err := scanCheckpoint(rows)
 			out = append(out, c)
 			return err
-		}, `SELECT t.id, c.n, c.path, c.target, c.before, c.mode, c.size, c.noted, c.after, c.after_mode
+		}, `SELECT t.id, c.n, c.path, c.target, c.before, c.mode, c.size, c.noted, c.after, c.after_mode, c.expected IS NOT NULL, c.expected
 			FROM turn t JOIN checkpoint c ON c.turn = t.num WHERE t.session = ? AND t.id IN (SELECT value FROM json_each(?)) ORDER BY t.seq, c.n`, s, ids)
 	})
 	if err != nil {
@@ -86,9 +103,9 @@ func (db *DB) Checkpoints(ctx context.Context, session string, turns []string) (
 
 func scanCheckpoint(rows *sql.Rows) (Checkpoint, error) {
 	var c Checkpoint
-	var before, after []byte
+	var before, after, expected []byte
 	var mode, afterMode int64
-	err := rows.Scan(&c.Turn, &c.N, &c.Path, &c.Target, &before, &mode, &c.Size, &c.Noted, &after, &afterMode)
+	err := rows.Scan(&c.Turn, &c.N, &c.Path, &c.Target, &before, &mode, &c.Size, &c.Noted, &after, &afterMode, &c.Expecting, &expected)
 	if err != nil {
 		return Checkpoint{}, err
 	}
@@ -96,6 +113,9 @@ func scanCheckpoint(rows *sql.Rows) (Checkpoint, error) {
 	if c.Before, err = fromDigestColumn(before); err != nil {
 		return Checkpoint{}, fmt.Errorf("checkpoint of %s: %w", c.Path, err)
 	}
-	c.After, err = fromDigestColumn(after)
+	if c.After, err = fromDigestColumn(after); err != nil {
+		return Checkpoint{}, fmt.Errorf("checkpoint of %s: %w", c.Path, err)
+	}
+	c.Expected, err = fromDigestColumn(expected)
 	return c, err
 }

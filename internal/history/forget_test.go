@@ -204,6 +204,15 @@ func TestCheckpoints(t *testing.T) {
 	two.Noted, two.After, two.AfterMode = true, contenttest.Digest(3), 0o600
 	must(t, db.SaveAfter(ctx, s, "t2", 1, content.Digest{}, 0))
 	three.Noted = true
+	must(t, db.SaveExpected(ctx, s, "t1", 1, contenttest.Digest(4)))
+	one.Expecting, one.Expected = true, contenttest.Digest(4)
+	must(t, db.SaveExpected(ctx, s, "t2", 1, content.Digest{}))
+	three.Expecting = true
+	must(t, db.SaveExpected(ctx, s, "t1", 2, contenttest.Digest(5)))
+	must(t, db.SaveAfter(ctx, s, "t1", 2, two.After, two.AfterMode)) // what was expected has come
+	if err := db.SaveExpected(ctx, s, "t2", 5, content.Digest{}); !errors.Is(err, history.ErrNotFound) {
+		t.Errorf("what is expected of no checkpoint: %v", err)
+	}
 	if err := db.SaveAfter(ctx, s, "t2", 5, content.Digest{}, 0); !errors.Is(err, history.ErrNotFound) {
 		t.Errorf("what was left of no checkpoint: %v", err)
 	}

@@ -61,8 +61,8 @@ var forkSteps = []string{
 	FROM turn o JOIN turn n ON n.session = ?2 AND n.seq = o.seq JOIN draft d ON d.turn = o.num
 	WHERE o.session = ?1 AND o.seq <= ?3 AND o.undone = 0`,
 
-	`INSERT INTO checkpoint (turn, n, path, target, before, mode, size, noted, after, after_mode)
-	SELECT n.num, c.n, c.path, c.target, c.before, c.mode, c.size, c.noted, c.after, c.after_mode
+	`INSERT INTO checkpoint (turn, n, path, target, before, mode, size, noted, after, after_mode, expected)
+	SELECT n.num, c.n, c.path, c.target, c.before, c.mode, c.size, c.noted, c.after, c.after_mode, c.expected
 	FROM turn o JOIN turn n ON n.session = ?2 AND n.seq = o.seq JOIN checkpoint c ON c.turn = o.num
 	WHERE o.session = ?1 AND o.seq <= ?3 AND o.undone = 0`,
 

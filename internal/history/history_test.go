@@ -216,6 +216,11 @@ func TestLatestOfUsed(t *testing.T) {
 	s.Mode = "plan"
 	must(t, db.UpdateSession(ctx, s))
 	latest("mode")
+	must(t, db.TouchSession(ctx, "undone"))
+	latest("undone")
+	if err := db.TouchSession(ctx, "nobody"); !errors.Is(err, history.ErrNotFound) {
+		t.Errorf("touch of no session: %v", err)
+	}
 	if got, err := db.Session(ctx, "mode"); err != nil || got.Mode != "plan" {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -207,6 +207,14 @@ func (db *DB) UpdateSession(ctx context.Context, s Session) error {
 	})
 }
 
+// TouchSession notes that a session is worked in now. It tells, before something is
+// done that has to be recorded, that the database cannot be written.
+func (db *DB) TouchSession(ctx context.Context, id string) error {
+	return db.durable(ctx, "write to session "+id, func(tx *sql.Tx) error {
+		return affected(tx.ExecContext(ctx, "UPDATE session SET touched = ? WHERE id = ?", nanos(db.now()), id))
+	})
+}
+
 // DeleteSession removes a session with its children and all that belongs to
 // them, and the descriptions of pictures that nobody has any more. Its blobs go
 // with the next collection of the store. Its forks stay.
