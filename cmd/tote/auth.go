@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
+
+	"golang.org/x/term"
 
 	"tote/internal/app"
 	"tote/internal/auth"
@@ -18,7 +21,8 @@ const authHelp = `Keeps keys outside of configuration files: in the keyring of t
 a file that only you can read. A provider uses one with "api_key": "keyring:NAME".
 
 list            names the kept keys, and the keys found in the environment
-set NAME        keeps the key that stands on the first line of standard input
+set NAME        keeps the key that stands on the first line of standard input; at a
+                terminal it is not shown as you type
 remove NAME     forgets a key
 login copilot   logs in to GitHub Copilot in a browser and keeps the login as
                 "copilot"`
@@ -47,7 +51,7 @@ func cmdAuth(ctx context.Context, e environment, args []string) int {
 	case rest[0] == "list" && len(rest) == 1:
 		err = f.listKeys(a)
 	case rest[0] == "set" && len(rest) == 2:
-		err = f.setKey(a, rest[1])
+		err = f.setKey(ctx, a, rest[1])
 	case rest[0] == "remove" && len(rest) == 2:
 		if err = keyFault(a.Keys().Delete(rest[1])); err == nil {
 			say(e.stderr, "the key %q is forgotten", rest[1])
@@ -105,12 +109,9 @@ func (f *flags) listKeys(a *app.App) error {
 
 // setKey keeps the key on the first line of standard input. It is no argument:
 // those stand in the shell's history.
-func (f *flags) setKey(a *app.App, name string) error {
-	if f.e.inTerminal {
-		say(f.e.stderr, "type or paste the key, then Enter (it is shown as you type):")
-	}
-	line, err := bufio.NewReader(io.LimitReader(f.e.stdin, 1<<16)).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
+func (f *flags) setKey(ctx context.Context, a *app.App, name string) error {
+	line, err := f.readKey(ctx)
+	if err != nil {
 		return fmt.Errorf("read the key: %w", err)
 	}
 	if strings.TrimSpace(line) == "" {
@@ -122,6 +123,42 @@ func (f *flags) setKey(a *app.App, name string) error {
 	}
 	f.sayKept(a, name, place)
 	return nil
+}
+
+// readKey reads a line, at a terminal without showing it. When ctx ends, the terminal
+// is as it was.
+func (f *flags) readKey(ctx context.Context) (string, error) {
+	in, ok := f.e.stdin.(*os.File)
+	if !f.e.inTerminal || !ok {
+		line, err := bufio.NewReader(io.LimitReader(f.e.stdin, 1<<16)).ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return line, err
+	}
+	fd := int(in.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", err
+	}
+	say(f.e.stderr, "type or paste the key, then Enter; it is not shown:")
+	type typed struct {
+		key []byte
+		err error
+	}
+	got := make(chan typed, 1)
+	// It ends with the line that the person types, or with the process: a read
+	// from a terminal cannot be taken back.
+	go func() {
+		key, err := term.ReadPassword(fd)
+		got <- typed{key, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", errors.Join(ctx.Err(), term.Restore(fd, before))
+	case t := <-got:
+		return string(t.key), t.err
+	}
 }
 
 func (f *flags) sayKept(a *app.App, name string, place auth.Place) {
