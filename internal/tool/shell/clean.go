@@ -8,6 +8,8 @@ import (
 const (
 	// maxLine is where a line that does not end is passed on, in bytes.
 	maxLine = 64 << 10
+	// maxDone is how much of whole lines is gathered before it is passed on.
+	maxDone = 4 << 10
 	// maxSequence bounds a control sequence: one that does not end must not
 	// swallow what follows.
 	maxSequence = 1024
@@ -29,10 +31,11 @@ const (
 // by line: control sequences go, of a line that was written over with carriage
 // returns the last state stays, and what is no UTF-8 becomes U+FFFD.
 type cleaner struct {
-	// emit gets whole lines, and what flush and overlong lines pass on. It must
-	// not keep its argument.
+	// emit gets whole lines, many at once, and what flush and overlong lines pass
+	// on. It must not keep its argument.
 	emit func([]byte)
 
+	done   []byte // whole lines that wait for the end of a Write
 	line   []byte
 	state  escape
 	length int
@@ -40,7 +43,18 @@ type cleaner struct {
 	back bool
 }
 
-// Write takes bytes; it never fails.
+// special marks the bytes that plain text does not hold: all control characters but
+// the line end and the tab.
+var special = func() (t [256]bool) {
+	for b := range 0x20 {
+		t[b] = b != '\n' && b != '\t'
+	}
+	t[0x7f] = true
+	return t
+}()
+
+// Write takes bytes; it never fails. Text without control characters goes through
+// in one piece, which makes it cheap: commands print gigabytes.
 func (c *cleaner) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
@@ -50,21 +64,66 @@ func (c *cleaner) Write(p []byte) (int, error) {
 			continue
 		}
 		run := 0
-		for run < len(p) && p[run] >= 0x20 && p[run] != 0x7f {
+		for run < len(p) && !special[p[run]] {
 			run++
 		}
-		if run > 0 {
-			c.add(p[:run])
-			p = p[run:]
-			continue
+		c.text(p[:run])
+		if p = p[run:]; len(p) > 0 {
+			c.control(p[0])
+			p = p[1:]
 		}
-		c.control(p[0])
-		p = p[1:]
 	}
+	c.pass()
 	return n, nil
 }
 
+// text takes text without control characters but line ends and tabs.
+func (c *cleaner) text(run []byte) {
+	if len(c.line) > 0 || c.back {
+		first := bytes.IndexByte(run, '\n')
+		if first < 0 {
+			c.add(run)
+			return
+		}
+		c.add(run[:first])
+		c.control('\n')
+		run = run[first+1:]
+	}
+	last := bytes.LastIndexByte(run, '\n') + 1
+	if last > maxDone {
+		c.pass()
+		c.emit(valid(run[:last]))
+	} else if last > 0 {
+		c.finish(run[:last])
+	}
+	c.add(run[last:])
+}
+
+// finish takes whole lines, which are passed on together.
+func (c *cleaner) finish(lines []byte) {
+	if len(c.done)+len(lines) > 2*maxDone {
+		c.pass()
+	}
+	c.done = append(c.done, valid(lines)...)
+}
+
+// pass emits the whole lines that wait.
+func (c *cleaner) pass() {
+	if len(c.done) > 0 {
+		c.emit(c.done)
+	}
+	c.done = c.done[:0]
+}
+
+// reset forgets what has come. After a line end that is no loss.
+func (c *cleaner) reset() {
+	c.done, c.line, c.state, c.length, c.back = c.done[:0], c.line[:0], plainText, 0, false
+}
+
 func (c *cleaner) add(run []byte) {
+	if len(run) == 0 {
+		return
+	}
 	if c.back {
 		c.line, c.back = c.line[:0], false
 	}
@@ -81,12 +140,10 @@ func (c *cleaner) control(b byte) {
 	switch b {
 	case '\n':
 		c.line = append(c.line, '\n')
-		c.emit(valid(c.line))
+		c.finish(c.line)
 		c.line, c.back = c.line[:0], false
 	case '\r':
 		c.back = true
-	case '\t':
-		c.add([]byte{b})
 	case '\b':
 		if !c.back && len(c.line) > 0 {
 			_, k := utf8.DecodeLastRune(c.line)
@@ -155,6 +212,7 @@ func (c *cleaner) passOn() {
 		}
 	}
 	if n > 0 {
+		c.pass()
 		c.emit(valid(c.line[:n]))
 	}
 	c.line = append(c.line[:0], c.line[n:]...)
@@ -162,6 +220,7 @@ func (c *cleaner) passOn() {
 
 // flush emits what has come of a line that has not ended.
 func (c *cleaner) flush() {
+	c.pass()
 	if len(c.line) > 0 {
 		c.emit(valid(c.line))
 	}

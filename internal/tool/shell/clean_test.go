@@ -216,18 +216,3 @@ func TestLive(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkOutput(b *testing.B) {
-	line := []byte(strings.Repeat("\x1b[32mok\x1b[0m  package/name\t0.123s\n", 1000))
-	b.SetBytes(int64(len(line)))
-	b.ReportAllocs()
-	r := shell.NewRecorder(b.TempDir(), time.Now, func(string) {})
-	for b.Loop() {
-		if _, err := r.Write(line); err != nil {
-			b.Fatal(err)
-		}
-	}
-	if err := r.Close(); err != nil {
-		b.Fatal(err)
-	}
-}

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -356,6 +357,14 @@ func (l *live) write(p []byte) {
 	if l.ended {
 		return
 	}
+	if from := len(p) - liveBytes; from > 0 {
+		// Only the end will be seen, and behind a line end all begins anew.
+		if i := bytes.LastIndexByte(p[:from], '\n'); i >= 0 {
+			l.text.reset()
+			l.pending, l.cut = l.pending[:0], true
+			p = p[i+1:]
+		}
+	}
 	_, _ = l.text.Write(p) // it never fails
 	if len(l.pending) == 0 || l.timer != nil {
 		return
@@ -367,9 +376,19 @@ func (l *live) write(p []byte) {
 	l.flush()
 }
 
-// take gets cleaned text; of much at once the newest stays.
+// take gets cleaned text; of much at once the newest stays. What is too old goes now
+// and then and not each time, so that it costs little.
 func (l *live) take(p []byte) {
-	l.pending = append(l.pending, p...)
+	if over := len(p) - liveBytes; over > 0 {
+		l.pending, l.cut, p = l.pending[:0], true, p[over:]
+	}
+	if l.pending = append(l.pending, p...); len(l.pending) > 4*liveBytes {
+		l.trim()
+	}
+}
+
+// trim drops what is too old to be shown.
+func (l *live) trim() {
 	if over := len(l.pending) - liveBytes; over > 0 {
 		l.pending, l.cut = append(l.pending[:0], l.pending[over:]...), true
 	}
@@ -388,6 +407,7 @@ func (l *live) flush() {
 	if len(l.pending) == 0 {
 		return
 	}
+	l.trim()
 	s := strings.ToValidUTF8(string(l.pending), "")
 	if l.cut {
 		s = "[...]\n" + s
