@@ -26,7 +26,6 @@ var (
 	headerForm = form("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110 §5.6.2, token
 	regionForm = form(`^[a-z]{2,8}(-[a-z]+)+-[0-9]{1,2}$`)
 	mediaForm  = form(`^[a-z0-9.+-]+/([a-z0-9.+-]+|\*)$`)
-	toolForm   = form(`^[A-Za-z][A-Za-z0-9_-]{0,127}$`)
 )
 
 // checker checks decoded values and finds the place of each in the tree.
@@ -278,6 +277,11 @@ func (c checker) rules(rules []string, path ...string) {
 	for i, r := range rules {
 		if strings.TrimSpace(r) == "" || strings.ContainsAny(r, "\n\r\x00") {
 			c.fail("rule "+strconv.Itoa(i+1)+" is empty or holds a line end", path...)
+			continue
+		}
+		if what := badRuleName(r); what != "" {
+			at := c.root.get(path...).items[i].at
+			c.faults.wrap(at, strings.Join(path, ".")+"["+strconv.Itoa(i)+"]", errors.New(what))
 		}
 	}
 }

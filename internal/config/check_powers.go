@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// tools checks the settings of the built-in tools. Which names there are is not
-// known here.
+// tools checks the settings of the built-in tools.
 func (c checker) tools(t Tools) {
 	c.filled(t.Bash.Shell, "tools", "bash", "shell")
 	if strings.ContainsAny(t.Bash.Shell, "\x00\r\n") {
@@ -19,9 +18,9 @@ func (c checker) tools(t Tools) {
 	if c.given("tools", "bash", "timeout") && c.given("tools", "bash", "max_timeout") && t.Bash.Timeout > t.Bash.MaxTimeout {
 		c.fail("is "+c.spelled("tools", "bash", "timeout")+", which is more than max_timeout", "tools", "bash", "timeout")
 	}
-	for _, name := range t.Disabled {
-		if !toolForm().MatchString(name) {
-			c.fail("holds "+quoted(name)+", which is not the name of a tool", "tools", "disabled")
+	for i, name := range t.Disabled {
+		if what := badDisabled(name); what != "" {
+			c.faults.wrap(c.root.get("tools", "disabled").items[i].at, "tools.disabled["+strconv.Itoa(i)+"]", errors.New(what))
 		}
 	}
 }
@@ -69,7 +68,7 @@ func (h Hook) faults(event string, n *node) []memberFault {
 	return out
 }
 
-// badMatch says what is wrong with the form of a match, "" for nothing. The rules
+// badMatch says what is wrong with the form of a match, "" for nothing. The patterns
 // in it are read where the hooks are run.
 func badMatch(s string) string {
 	if strings.ContainsAny(s, "\x00\r\n") {
@@ -82,6 +81,9 @@ func badMatch(s string) string {
 			return "holds a rule without the name of a tool; want rules such as bash(git push *)|write"
 		case open && !strings.HasSuffix(rest, ")"):
 			return "holds a rule that is not closed with a parenthesis"
+		}
+		if what := badRuleName(rule); what != "" {
+			return what
 		}
 	}
 	return ""

@@ -15,6 +15,9 @@ type Options struct {
 	OS         string              // runtime.GOOS; empty is linux
 	UserHome   string              // the user's home folder, empty if there is none
 	CWD        string              // the session's working folder; empty is no project
+	// Rule reads a rule that stands in "allow", "ask" or "deny" of permissions, or in
+	// a "match" of hooks, and says what is wrong with it. Nil leaves that out.
+	Rule func(where, rule string) error
 }
 
 // Dirs are the folders that the program keeps its files in.

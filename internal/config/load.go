@@ -23,6 +23,9 @@ type Loaded struct {
 	Trusted bool
 	// Withheld names, in words for the user, what of the project did not take effect.
 	Withheld []string
+	// Notes name, in words for the user, what has no effect although it may be meant
+	// to: rules about MCP servers that are not there.
+	Notes []string
 	// Stamp tells whether a later reading would find something else.
 	Stamp Stamp
 }
@@ -39,10 +42,16 @@ func Load(o Options) (Loaded, error) {
 		Fingerprint: s.sum, Trusted: s.trusted, Withheld: s.notes, Stamp: s.stamp(),
 	}
 	user, err := s.own()
+	if err == nil {
+		err = checkRules(user.root, o.Rule)
+	}
 	if err != nil {
 		return Loaded{}, err
 	}
 	project, err := Parse(s.config.path, s.config.data)
+	if err == nil {
+		err = checkRules(project.root, o.Rule)
+	}
 	switch {
 	case err != nil && s.trusted:
 		return Loaded{}, err
@@ -60,7 +69,9 @@ func Load(o Options) (Loaded, error) {
 	if s.trusted {
 		standing = TrustedProject
 	}
-	cfg, withheld, err := Merge(user, Layer{root: over(mcp.root, project.root)}, standing)
+	both := over(mcp.root, project.root)
+	l.Notes = serverNotes(user.root, both)
+	cfg, withheld, err := Merge(user, Layer{root: both}, standing)
 	if err != nil {
 		return Loaded{}, err
 	}

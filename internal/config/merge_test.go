@@ -161,16 +161,16 @@ func TestUntrustedMayNarrow(t *testing.T) {
 		{`{"permissions": {"mode": "full"}}`, `{"permissions": {"mode": "edits"}}`, func(c *config.Config) { c.Permissions.Mode = config.ModeEdits }},
 		{`{"permissions": {"mode": "plan"}}`, `{"permissions": {"mode": "ask"}}`, nil},
 		{
-			`{"permissions": {"deny": ["a"], "ask": ["b"]}}`, `{"permissions": {"deny": ["c", "a"], "ask": ["d"]}}`,
+			`{"permissions": {"deny": ["bash"], "ask": ["edit"]}}`, `{"permissions": {"deny": ["fetch", "bash"], "ask": ["look"]}}`,
 			func(c *config.Config) {
-				c.Permissions.Deny, c.Permissions.Ask = []string{"a", "c"}, []string{"b", "d"}
+				c.Permissions.Deny, c.Permissions.Ask = []string{"bash", "fetch"}, []string{"edit", "look"}
 			},
 		},
-		{`{"permissions": {"deny": ["a"]}}`, `{"permissions": {"deny": []}}`, nil},
+		{`{"permissions": {"deny": ["bash"]}}`, `{"permissions": {"deny": []}}`, nil},
 		{`{}`, `{"privacy": {"strip_metadata": true}}`, func(c *config.Config) { c.Privacy.StripMetadata = true }},
 		{`{"privacy": {"strip_metadata": true}}`, `{"privacy": {"strip_metadata": false}}`, nil},
-		{`{}`, `{"limits": {"max_steps": 5, "max_sends": 2}}`, func(c *config.Config) { c.Limits.MaxSteps, c.Limits.MaxSends = 5, 2 }},
-		{`{}`, `{"limits": {"request_bytes": 5}}`, func(c *config.Config) { c.Limits.RequestBytes = 5 }},
+		{`{}`, `{"limits": {"max_steps": 15, "max_sends": 2}}`, func(c *config.Config) { c.Limits.MaxSteps, c.Limits.MaxSends = 15, 2 }},
+		{`{}`, `{"limits": {"request_bytes": 5000000}}`, func(c *config.Config) { c.Limits.RequestBytes = 5_000_000 }},
 		{`{"limits": {"request_bytes": 4}}`, `{"limits": {"request_bytes": 5}}`, nil},
 		{`{}`, `{"agents": {"offline": {"vision": false}}}`, func(c *config.Config) {
 			a := c.Agents["offline"]

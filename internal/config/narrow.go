@@ -142,6 +142,8 @@ func (n *narrower) limits(section *node) {
 		switch {
 		case m.name == "summary_at" && value != old: // each summary is paid for
 			n.hold("limits.summary_at " + string(m.val.standard()))
+		case value > 0 && (old == 0 || value < old) && tooLow(m.val, value, "limits."+m.name) != "":
+			n.hold(tooLow(m.val, value, "limits."+m.name))
 		case value > 0 && (old == 0 || value < old):
 			n.keep(m.val, "limits", m.name)
 		case value != old:

@@ -25,19 +25,22 @@ func (n *narrower) bash(section *node) {
 	was, now := n.user.Tools.Bash, n.project.Tools.Bash
 	order := Sandbox("").Values()
 	for _, m := range section.keys {
-		narrows, same := false, false
+		narrows, same, value := false, false, int64(0)
 		switch m.name {
 		case "sandbox":
 			a, b := slices.Index(order, string(was.Sandbox)), slices.Index(order, string(now.Sandbox))
 			narrows, same = b > a, a == b
 		case "timeout":
-			narrows, same = now.Timeout < was.Timeout, now.Timeout == was.Timeout
+			narrows, same, value = now.Timeout < was.Timeout, now.Timeout == was.Timeout, int64(now.Timeout)
 		case "max_timeout":
-			narrows, same = now.MaxTimeout < was.MaxTimeout, now.MaxTimeout == was.MaxTimeout
+			narrows, same, value = now.MaxTimeout < was.MaxTimeout, now.MaxTimeout == was.MaxTimeout, int64(now.MaxTimeout)
 		case "shell":
 			same = now.Shell == was.Shell
 		}
+		low := tooLow(m.val, value, "tools.bash."+m.name)
 		switch {
+		case narrows && low != "":
+			n.hold(low)
 		case narrows:
 			n.keep(m.val, "tools", "bash", m.name)
 		case !same:
