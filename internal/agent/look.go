@@ -29,38 +29,176 @@ const parallelLooks = 4
 const maxLooks = 12
 
 // Look asks an agent that sees about a picture of the conversation and gives it the
-// picture's bytes. agent is "" for whoever may be called. The same question about
-// the same picture is answered from memory.
+// picture's bytes. agent is "" for whoever may be called: the next is asked where one
+// fails. The same question about the same picture is answered from memory.
 func (s *Session) Look(ctx context.Context, f Front, h content.Handle, question, agent string) (delivery.Description, content.Usage, error) {
 	picture, err := s.picture(h)
 	if err != nil {
 		return delivery.Description{}, content.Usage{}, err
 	}
-	list, err := s.looker(ctx, agent)
+	list, out, err := s.lookers(ctx, agent)
 	if err != nil {
 		return delivery.Description{}, content.Usage{}, err
 	}
 	if strings.TrimSpace(question) == "" {
 		question = describeQuestion
 	}
-	var errs []error
-	for _, m := range list {
-		by := ""
-		if agent != "" {
-			by = m.called()
-		}
-		d, u, err := s.looked(ctx, f, m, picture, question, by)
-		if err == nil {
-			if u != (content.Usage{}) {
-				tell(f, delivery.Notice{Severity: delivery.SeverityInfo, Title: m.called() + " has looked at " + string(picture.Handle)})
-			}
-			return d, u, nil
-		}
-		if errs = append(errs, err); ctx.Err() != nil {
+	l := looking{s: s, front: f, picture: picture, question: question}
+	if agent != "" {
+		l.by = list[0].called()
+		d, u, err := l.ask(ctx, list[0])
+		return d, u, err
+	}
+	return l.askAll(ctx, list, out)
+}
+
+// looking is one question about one picture.
+type looking struct {
+	s        *Session
+	front    Front
+	picture  content.Image
+	question string
+	// by is whose word alone will do, "" for anybody's.
+	by string
+}
+
+// mostLookers is how many agents are asked about a picture before it is given up.
+const mostLookers = 3
+
+// UnseenError says why nobody could look at a picture: who was asked, and who could
+// not be.
+type UnseenError struct {
+	Picture content.Handle
+	// Causes are one for each agent, which it names, and may say of others that they
+	// were not asked.
+	Causes []error
+}
+
+// Error implements error.
+func (e *UnseenError) Error() string {
+	causes := make([]string, 0, len(e.Causes))
+	for _, c := range e.Causes {
+		causes = append(causes, c.Error())
+	}
+	return fmt.Sprintf("nobody could look at %s: %s", e.Picture, strings.Join(causes, "; "))
+}
+
+// Unwrap returns the causes.
+func (e *UnseenError) Unwrap() []error { return e.Causes }
+
+// askAll asks one agent after the other. One that has failed on the picture in this
+// turn is not asked again. out are those that cannot be asked.
+func (l looking) askAll(ctx context.Context, list []Model, out []error) (delivery.Description, content.Usage, error) {
+	var causes []error
+	asked := 0
+	for i, m := range list {
+		if asked == mostLookers {
+			causes = append(causes, fmt.Errorf("%d more are not asked", len(list)-i))
 			break
 		}
+		if why := l.s.failedLook(m.Name, l.picture); why != nil {
+			causes = append(causes, fmt.Errorf("%s failed before in this turn, name it to ask it again: %w", m.Name, why))
+			continue
+		}
+		if !l.s.mayProbe(m) && m.Profile.Images.Answer != delivery.Yes {
+			causes = append(causes, fmt.Errorf("%s: %w", m.Name, unsighted(m)))
+			continue
+		}
+		if asked++; asked > 1 {
+			tell(l.front, delivery.Notice{
+				Severity: delivery.SeverityInfo, Title: "asking " + m.called() + " to look at " + string(l.picture.Handle), Detail: causes[len(causes)-1].Error(),
+			})
+		}
+		d, u, err := l.ask(ctx, m)
+		if err == nil || ctx.Err() != nil {
+			return d, u, err
+		}
+		causes = append(causes, fmt.Errorf("%s: %w", m.Name, err))
 	}
-	return delivery.Description{}, content.Usage{}, errors.Join(errs...)
+	return delivery.Description{}, content.Usage{}, &UnseenError{Picture: l.picture.Handle, Causes: append(causes, out...)}
+}
+
+// ask asks one agent, after a probe where it is not known whether it sees.
+func (l looking) ask(ctx context.Context, m Model) (delivery.Description, content.Usage, error) {
+	m, err := l.s.sighted(ctx, l.front, m)
+	if err != nil {
+		return delivery.Description{}, content.Usage{}, err
+	}
+	d, u, err := l.s.looked(ctx, l.front, m, l.picture, l.question, l.by)
+	if err == nil && u != (content.Usage{}) {
+		tell(l.front, delivery.Notice{Severity: delivery.SeverityInfo, Title: m.called() + " has looked at " + string(l.picture.Handle)})
+	}
+	return d, u, err
+}
+
+// mayProbe reports whether a model is due to be asked whether it sees, and may be
+// without a question to the user.
+func (s *Session) mayProbe(m Model) bool {
+	return m.Profile.Images.Answer == delivery.Unknown && m.ProbeDue && s.policy().Probe == ProbeAuto
+}
+
+// unsighted says why a model is not shown a picture, nil where it sees.
+func unsighted(m Model) error {
+	switch m.Profile.Images.Answer {
+	case delivery.No:
+		return errors.New("it takes no pictures")
+	case delivery.Unknown:
+		return errors.New("it is not known whether it sees pictures: the user can run tote probe " + m.Name)
+	case delivery.Yes:
+	}
+	return nil
+}
+
+// sighted finds out whether a model sees where that is not known.
+func (s *Session) sighted(ctx context.Context, f Front, m Model) (Model, error) {
+	if s.mayProbe(m) {
+		tell(f, delivery.Notice{
+			Severity: delivery.SeverityInfo, Title: "asking " + m.called() + " whether it sees pictures, with a small test picture",
+			Detail: fmt.Sprintf("this happens once and may take up to %v", probeTimeout),
+		})
+		if _, err := s.a.Probe(ctx, m); err != nil {
+			return m, fmt.Errorf("it could not be asked whether it sees pictures: %w", err)
+		}
+		now, err := s.a.o.Models.Model(ctx, m.Name)
+		if err != nil {
+			return m, err
+		}
+		m = now
+	}
+	return m, unsighted(m)
+}
+
+// failedLooks are the agents that could not look at pictures in one turn.
+type failedLooks struct {
+	turn string
+	why  map[failedLook]error
+}
+
+type failedLook struct {
+	agent   string
+	picture content.Digest
+}
+
+// failedLook is why an agent could not look at a picture in this turn, nil where it
+// has not failed.
+func (s *Session) failedLook(agent string, p content.Image) error {
+	turn := s.running()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unseen.turn != turn {
+		return nil
+	}
+	return s.unseen.why[failedLook{agent, p.Original.Digest}]
+}
+
+func (s *Session) noteFailedLook(agent string, p content.Image, why error) {
+	turn := s.running()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unseen.turn != turn || s.unseen.why == nil {
+		s.unseen = failedLooks{turn: turn, why: map[failedLook]error{}}
+	}
+	s.unseen.why[failedLook{agent, p.Original.Digest}] = why
 }
 
 // picture finds a picture that can be looked at.
@@ -84,61 +222,67 @@ func (s *Session) picture(h content.Handle) (content.Image, error) {
 	return p, nil
 }
 
-// looker are the agents that look, in the order in which they are tried: the one
-// that is named and no other, else the one that describes and then those that may be
-// called. All of them see pictures, as far as is known.
-func (s *Session) looker(ctx context.Context, name string) ([]Model, error) {
+// lookers are the agents that look, in the order in which they are tried: the one
+// that is named and no other, else the one that describes, those that see, and those
+// of which that is not known. out says why others cannot be asked.
+func (s *Session) lookers(ctx context.Context, name string) (list []Model, out []error, err error) {
 	own, err := s.Model(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	can := s.a.lookers(ctx, own)
+	list, out = s.a.eyes(ctx, own)
 	if name == "" {
-		return s.anyLooker(ctx, own, can)
-	}
-	if !slices.ContainsFunc(can, func(c Callable) bool { return c.Name == name }) {
-		var names []string
-		for _, c := range can {
-			names = append(names, c.Name)
+		if len(list)+len(out) == 0 {
+			err = errors.New("no agent that sees pictures may be called; the user can set one under describer or callable")
 		}
-		return nil, fmt.Errorf("agent %q may not be called or does not see pictures; those that do: %s", name, strings.Join(names, ", "))
+		return list, out, err
 	}
-	m, err := s.a.o.Models.Model(ctx, name)
-	if err == nil && m.Unusable != nil {
-		err = &UnusableError{Agent: m.Name, Err: m.Unusable}
+	if i := slices.IndexFunc(list, func(m Model) bool { return m.Name == name }); i >= 0 {
+		return list[i : i+1], nil, nil
 	}
-	return []Model{m}, err
+	for _, cause := range out {
+		if e, ok := errors.AsType[*UnusableError](cause); ok && e.Agent == name {
+			return nil, nil, e
+		}
+	}
+	var names []string
+	for _, m := range list {
+		names = append(names, m.Name)
+	}
+	return nil, nil, fmt.Errorf("agent %q may not be called or does not see pictures; those that do: %s", name, strings.Join(names, ", "))
 }
 
-// mostLookers is how many agents are asked about a picture before it is given up.
-const mostLookers = 3
-
-func (s *Session) anyLooker(ctx context.Context, own Model, can []Callable) ([]Model, error) {
-	var out []Model
-	if d, ok := s.a.describer(ctx, own); ok {
-		out = append(out, d)
+// eyes are the agents that may look at a picture for own, by what is known of them
+// now. out says why others cannot be asked.
+func (a *Agent) eyes(ctx context.Context, own Model) (list []Model, out []error) {
+	var names []string
+	if own.Describer != "" {
+		names = append(names, own.Describer)
 	}
-	var unusable error
-	for _, c := range can {
-		m, err := s.a.o.Models.Model(ctx, c.Name)
-		if err == nil && m.Unusable != nil {
-			err = &UnusableError{Agent: m.Name, Err: m.Unusable}
+	if a.o.Directory != nil {
+		for _, c := range a.o.Directory.Callable(own.Name) {
+			names = append(names, c.Name)
 		}
+	}
+	var unknown []Model
+	for i, name := range names {
+		if name == own.Name || slices.Contains(names[:i], name) {
+			continue
+		}
+		m, err := a.o.Models.Model(ctx, name)
 		switch {
 		case err != nil:
-			unusable = err
-		case len(out) == mostLookers || slices.ContainsFunc(out, func(o Model) bool { return o.Name == m.Name }):
-		case m.Profile.Images.Answer == delivery.Yes: // what is known of it now counts
-			out = append(out, m)
+			out = append(out, fmt.Errorf("%s: %w", name, err))
+		case m.Profile.Images.Answer == delivery.No:
+		case m.Unusable != nil:
+			out = append(out, &UnusableError{Agent: m.Name, Err: m.Unusable})
+		case m.Profile.Images.Answer == delivery.Yes:
+			list = append(list, m)
+		default:
+			unknown = append(unknown, m)
 		}
 	}
-	switch {
-	case len(out) > 0:
-		return out, nil
-	case unusable != nil:
-		return nil, unusable
-	}
-	return nil, errors.New("no agent that sees pictures may be called; the user can set one under describer or callable")
+	return append(list, unknown...), out
 }
 
 // looked is what m says about a picture, from memory where it has been asked
@@ -167,11 +311,13 @@ func (s *Session) looked(ctx context.Context, f Front, m Model, p content.Image,
 	case ctx.Err() != nil:
 		return delivery.Description{}, usage, ctx.Err()
 	case short.Err() != nil:
-		return delivery.Description{}, usage, fmt.Errorf("%s gave no answer within %v", m.called(), sideTimeout)
-	case err != nil:
+		err = fmt.Errorf("%s gave no answer within %v", m.called(), sideTimeout)
+	case err == nil && text == "":
+		err = fmt.Errorf("%s answered nothing about %s", m.called(), p.Handle)
+	}
+	if err != nil {
+		s.noteFailedLook(m.Name, p, err)
 		return delivery.Description{}, usage, err
-	case text == "":
-		return delivery.Description{}, usage, fmt.Errorf("%s answered nothing about %s", m.called(), p.Handle)
 	}
 	d := delivery.Description{Model: m.called(), Text: text}
 	if memory != nil {
@@ -185,19 +331,28 @@ func (s *Session) looked(ctx context.Context, f Front, m Model, p content.Image,
 const patience = 8 * time.Second
 
 // legible is a model's text without what a reader does not see: it stands in the
-// conversation and on the screen.
+// conversation and on the screen. Control characters are taken out; what turns the
+// direction of writing, and so may show a text as another one, is spelt out.
 func legible(text string) string {
-	text = strings.Map(func(r rune) rune {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(text, "\uFFFD"))
+	var sb strings.Builder
+	for _, r := range text {
 		switch {
 		case r == '\n' || r == '\t':
-			return r
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			return -1
+			sb.WriteRune(r)
+		case unicode.IsControl(r):
+		case redirects(r):
+			fmt.Fprintf(&sb, "[%U]", r)
+		default:
+			sb.WriteRune(r)
 		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-	return strings.TrimSpace(text)
+	}
+	return strings.TrimSpace(sb.String())
 }
+
+// redirects tells the embeddings, overrides and isolates of the bidirectional algorithm.
+// Its marks are part of ordinary text in some scripts.
+func redirects(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
 
 // describePictures has pictures described, a few at a time. What cannot be
 // described is shown in the next lower form.

@@ -257,10 +257,10 @@ func TestPreviewDescribes(t *testing.T) {
 // is not there.
 func TestDescriptionIsLegible(t *testing.T) {
 	b, _ := eyes(t, func(int, agenttest.Received) agenttest.Reply {
-		return agenttest.Reply{agenttest.Say("a \x1b[2Jcat\x00\u202egod\u2066\n\tnext"), agenttest.Seen(90)}
+		return agenttest.Reply{agenttest.Say("a \x1b[2Jcat\x00\u202egod\u2066\r\n\tnext\rlast \u200f\xff"), agenttest.Seen(90)}
 	})
 	b.Must(t.Context(), "what?", agenttest.PNG(9, 9, 1))
-	contains(t, b.Last().Text, "a [2Jcatgod\n\tnext")
+	contains(t, b.Last().Text, "a [2Jcat[U+202E]god[U+2066]\n\tnext\nlast \u200f\ufffd")
 }
 
 // Who waits long for an agent that looks is told so.
@@ -274,26 +274,102 @@ func TestDescriberIsWaitedFor(t *testing.T) {
 	})
 }
 
-// Without a name the next agent that sees is asked where one fails.
+// Without a name the next agent that sees is asked where one fails, and the one that
+// failed is not asked again in the turn.
 func TestLookGoesOn(t *testing.T) {
-	b, p := eyes(t, func(int, agenttest.Received) agenttest.Reply { return agenttest.Reply{agenttest.Refusing()} })
-	other := &agenttest.Provider{Script: func(int, agenttest.Received) agenttest.Reply {
-		return agenttest.Reply{agenttest.Say("a dog"), agenttest.Seen(90)}
+	b, p := eyes(t, func(n int, _ agenttest.Received) agenttest.Reply {
+		if n == 0 {
+			return agenttest.Reply{agenttest.Say("something"), agenttest.Seen(90)}
+		}
+		return agenttest.Reply{agenttest.Refusing()}
+	})
+	other := &agenttest.Provider{Script: func(n int, _ agenttest.Received) agenttest.Reply {
+		if n < 2 {
+			return agenttest.Reply{agenttest.Say("a dog"), agenttest.Seen(90)}
+		}
+		return agenttest.Reply{agenttest.Failing(delivery.FailServer, 500, "down")}
 	}}
 	b.Models.Set("owl", agent.Model{Provider: other, Profile: agenttest.Sees("owl-endpoint")})
 	b.With(func(o *agent.Options) {
 		o.Directory = agenttest.Directory{{Name: "eyes", Sees: delivery.Yes}, {Name: "mole", Sees: delivery.Yes}, {Name: "owl", Sees: delivery.Yes}}
 	})
 	b.Must(t.Context(), "what?", agenttest.PNG(9, 9, 1))
+	look := func(question string) (delivery.Description, error) {
+		d, _, err := b.Session.Look(t.Context(), b.Front, "image-1.png", question, "")
+		return d, err
+	}
+	for i, q := range []string{"a cat?", "a cow?"} {
+		if d, err := look(q); err != nil || d.Text != "a dog" || d.Model != "model-owl-endpoint" {
+			t.Errorf("%s: %+v, %v", q, d, err)
+		}
+		if n := len(p.Requests()); n != 2 {
+			t.Errorf("question %d: the describer was asked %d times, want once for the description and once", i, n)
+		}
+	}
+	_, err := look("a hen?")
+	unseen, ok := errors.AsType[*agent.UnseenError](err)
+	if !ok || len(unseen.Causes) != 2 {
+		t.Fatalf("%v", err)
+	}
+	contains(t, err.Error(), "nobody could look at image-1.png: eyes failed before in this turn", "; owl: ", "down")
+	lacks(t, err.Error(), "mole")
+	if _, _, err := b.Session.Look(t.Context(), b.Front, "image-1.png", "a cow?", "eyes"); err == nil || len(p.Requests()) != 3 {
+		t.Errorf("the one that is named is asked again, and nobody else: %v, %d requests", err, len(p.Requests()))
+	}
+	b.Must(t.Context(), "next")
+	if _, err := look("an ox?"); err == nil || len(p.Requests()) != 4 {
+		t.Errorf("in the next turn it is asked again: %v, %d requests", err, len(p.Requests()))
+	}
+}
+
+// The describer comes first, then who sees, then who may see and is asked whether it
+// does; who does not see is never asked.
+func TestOrderOfLookers(t *testing.T) {
+	b, p := eyes(t, func(int, agenttest.Received) agenttest.Reply { return agenttest.Reply{agenttest.Refusing()} })
+	var order []string
+	set := func(name string, m agent.Model, reply agenttest.Reply) {
+		m.Provider = &agenttest.Provider{Script: func(int, agenttest.Received) agenttest.Reply {
+			order = append(order, name)
+			return reply
+		}}
+		b.Models.Set(name, m)
+	}
+	fails := agenttest.Reply{agenttest.Failing(delivery.FailServer, 500, "down")}
+	unknown := func(endpoint string) delivery.Profile {
+		p := agenttest.Sees(endpoint)
+		p.Images = delivery.Capability{}
+		return p
+	}
+	set("ant", agent.Model{Profile: unknown("ant-endpoint")}, fails)
+	set("bee", agent.Model{Profile: unknown("bee-endpoint")}, fails)
+	set("cat", agent.Model{Profile: agenttest.Sees("cat-endpoint")}, fails)
+	set("dog", agent.Model{Profile: agenttest.Sees("dog-endpoint"), Unusable: errors.New("no key")}, fails)
+	b.With(func(o *agent.Options) {
+		o.Directory = agenttest.Directory{{Name: "ant"}, {Name: "bee"}, {Name: "cat"}, {Name: "dog"}, {Name: "eyes"}, {Name: "main"}, {Name: "mole"}, {Name: "nobody"}}
+	})
+	b.Must(t.Context(), "what?", agenttest.PNG(9, 9, 1))
+	b.Must(t.Context(), "go on")
+	probed := delivery.Capability{Evidence: delivery.EvidenceProbe}
+	if err := b.Disk.SaveEvidence(t.Context(), "ant-endpoint", content.KindImage, probed); err != nil {
+		t.Fatal(err)
+	}
 	asked := len(p.Requests())
-	d, _, err := b.Session.Look(t.Context(), b.Front, "image-1.png", "a cat?", "")
-	if err != nil || d.Text != "a dog" || d.Model != "model-owl-endpoint" {
-		t.Errorf("%+v, %v", d, err)
+	_, _, err := b.Session.Look(t.Context(), b.Front, "image-1.png", "a cat?", "")
+	if err == nil {
+		t.Fatal("somebody looked")
 	}
-	if n := len(p.Requests()); n <= asked {
-		t.Errorf("the describer was not asked first: %d requests", n)
+	if n := len(p.Requests()); n != asked+1 {
+		t.Errorf("the describer was asked %d times", n-asked)
 	}
-	if _, _, err := b.Session.Look(t.Context(), b.Front, "image-1.png", "a cow?", "eyes"); err == nil {
-		t.Error("another agent answered than the one that was named")
+	contains(t, err.Error(), "image-1.png: eyes: ", "; cat: ", "; ant: it is not known whether it sees pictures: the user can run tote probe ant", "; bee: it could not be asked whether it sees pictures", "agent dog: no key", "nobody: ")
+	lacks(t, err.Error(), "mole", "main")
+	if strings.Join(order, " ") != "cat bee" {
+		t.Errorf("asked %v", order)
+	}
+	if _, _, err := b.Session.Look(t.Context(), b.Front, "image-1.png", "a cat?", "bee"); err == nil || !strings.Contains(err.Error(), "whether it sees") {
+		t.Errorf("%v", err)
+	}
+	if strings.Join(order, " ") != "cat bee bee" {
+		t.Errorf("asked %v", order)
 	}
 }

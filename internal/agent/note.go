@@ -25,6 +25,21 @@ func IsNote(b content.Block) bool {
 // note is what a model is to be told. key finds it again, "" for nothing.
 type note struct{ key, text string }
 
+// planNote tells the model of plan mode.
+const planNote = "[plan mode: nothing may be written, run or fetched in this turn; look, then propose a plan]"
+
+// plannedIn reports whether the last of some turns was in plan mode, as the model was
+// told.
+func plannedIn(turns []content.Turn) bool {
+	if len(turns) == 0 || len(turns[len(turns)-1].Messages) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(turns[len(turns)-1].Messages[0].Blocks(), func(b content.Block) bool {
+		t, ok := b.(content.Text)
+		return ok && IsNote(b) && t.Body == planNote
+	})
+}
+
 // AddNote tells the model something before the next request: in the running turn
 // with the results of its tools, else with the next prompt.
 func (s *Session) AddNote(text string) { s.queue(note{text: text}) }

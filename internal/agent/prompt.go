@@ -83,7 +83,7 @@ func (s *Session) notePlan() {
 	s.mu.Unlock()
 	switch {
 	case plan:
-		s.AddNote("[plan mode: nothing may be written, run or fetched in this turn; look, then propose a plan]")
+		s.AddNote(planNote)
 	case was:
 		s.AddNote("[plan mode has ended: the plan may be carried out]")
 	}

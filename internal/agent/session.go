@@ -79,6 +79,8 @@ type Session struct {
 	// seen is what the disk said of the session when it was last read or
 	// written here. Only a turn touches it.
 	seen Stored
+	// unseen are the agents that could not look at a picture in this turn.
+	unseen failedLooks
 	// mode is what SetMode chose, nil where the policy decides.
 	mode *permission.Mode
 }
@@ -117,12 +119,19 @@ func (a *Agent) Open(ctx context.Context, id, agent, cwd string, dirs []string) 
 		return nil, fmt.Errorf("open session %s: %w", id, err)
 	}
 	s := a.session(stored)
-	// A mode that nobody knows any more is none: the configuration decides.
-	if m, err := permission.ParseMode(stored.Mode); err == nil && stored.Mode != "" {
-		s.mode = &m
-	}
+	s.mode, s.planned = modeOf(stored), plannedIn(turns)
 	s.seen, s.turns, s.restored = stored, turns, handles(turns)
 	return s, nil
+}
+
+// modeOf is the mode that was chosen for a stored session, nil for none. One that
+// nobody knows any more is none: the configuration decides.
+func modeOf(stored Stored) *permission.Mode {
+	m, err := permission.ParseMode(stored.Mode)
+	if err != nil || stored.Mode == "" {
+		return nil
+	}
+	return &m
 }
 
 // session makes an open session of what is stored.
@@ -173,6 +182,7 @@ func (s *Session) refresh(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open session %s: %w", s.ID(), err)
 	}
+	s.followMode(stored)
 	if len(s.Turns()) == stored.Turns && (stored.Turns == 0 || stored.Updated.Equal(s.seen.Updated)) {
 		return nil
 	}
@@ -183,8 +193,23 @@ func (s *Session) refresh(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stored.Agent, stored.Cwd, stored.Dirs, stored.Mode = s.stored.Agent, s.stored.Cwd, s.stored.Dirs, s.stored.Mode
+	s.planned = plannedIn(turns)
 	s.stored, s.turns, s.restored, s.lane, s.aside = stored, turns, handles(turns), lane{}, nil
 	return nil
+}
+
+// followMode takes over the mode that another process has chosen meanwhile, so that
+// it is not written over. A mode that holds for this process only stays.
+func (s *Session) followMode(disk Stored) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if disk.Mode == s.stored.Mode {
+		return
+	}
+	if s.mode == nil || s.mode.String() == s.stored.Mode {
+		s.mode = modeOf(disk)
+	}
+	s.stored.Mode = disk.Mode
 }
 
 // ID returns the session's id.
@@ -223,8 +248,13 @@ func (s *Session) update(ctx context.Context, change func(*Stored)) error {
 // process too.
 func (s *Session) ChooseMode(ctx context.Context, m permission.Mode) error {
 	s.SetMode(m)
-	if err := s.update(ctx, func(st *Stored) { st.Mode = m.String() }); err != nil {
-		return fmt.Errorf("keep the mode %s: %w", m, err)
+	before := ""
+	err := s.update(ctx, func(st *Stored) { before, st.Mode = st.Mode, m.String() })
+	if err != nil {
+		s.mu.Lock()
+		s.stored.Mode = before
+		s.mu.Unlock()
+		return fmt.Errorf("mode %s holds only as long as the session is open: %w", m, err)
 	}
 	return nil
 }
