@@ -8,9 +8,11 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"tote/internal/agent"
 	"tote/internal/delivery"
+	"tote/internal/permission"
 )
 
 // errNobody: there is no terminal, so the model is told that nobody was asked.
@@ -21,12 +23,14 @@ type asker struct {
 	// in is nil where there is nobody.
 	in  *bufio.Reader
 	out io.Writer
+	// folder is where an answer for good counts.
+	folder string
 	// mu keeps one question at the terminal at a time.
 	mu *sync.Mutex
 }
 
-func newAsker(s Streams) asker {
-	a := asker{out: s.Err, mu: &sync.Mutex{}}
+func newAsker(s Streams, folder string) asker {
+	a := asker{out: s.Err, folder: folder, mu: &sync.Mutex{}}
 	if s.Terminal != nil {
 		a.in = bufio.NewReader(s.Terminal)
 	}
@@ -42,11 +46,7 @@ func (a asker) ask(ctx context.Context, q agent.Question) (agent.Permit, error) 
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	target := q.Request.Path
-	if target == "" {
-		target = q.Request.Detail
-	}
-	_, err := fmt.Fprintf(a.out, "%s\n  %s %s (%s)\n%s%s", oneLine(q.Title), q.Request.Action, oneLine(target), oneLine(q.Reason), indented(q.Preview), choices(q))
+	_, err := fmt.Fprintf(a.out, "%s\n  %s\n%s%s", clip(oneLine(q.Title), maxDoes), about(q), indented(q.Preview), a.choices(q))
 	for n := 1; err == nil; n++ {
 		line, rerr := a.line(ctx)
 		if ctx.Err() != nil {
@@ -54,15 +54,16 @@ func (a asker) ask(ctx context.Context, q agent.Question) (agent.Permit, error) 
 		}
 		permit, understood := understand(line, q)
 		switch {
-		case understood:
+		case understood && (rerr == nil || line != ""):
 			return permit, nil
 		case rerr != nil: // the end of what is typed is no
-			return agent.PermitDeny, nil
+			_, err = io.WriteString(a.out, "\n  there is no answer: taken as no\n")
+			return agent.PermitDeny, err
 		case n == maxAsks:
-			_, err = io.WriteString(a.out, "  taken as no\n")
+			_, err = fmt.Fprintf(a.out, "  %d answers were not understood: taken as no\n", maxAsks)
 			return agent.PermitDeny, err
 		}
-		_, err = fmt.Fprintf(a.out, "  %q is none of the answers; allow? %s: ", clip(oneLine(strings.TrimSpace(line)), 40), letters(q))
+		_, err = fmt.Fprintf(a.out, "  \"%s\" is none of the answers\n  allow? %s: ", clip(visible(strings.TrimSpace(line)), 40), letters(q))
 	}
 	return agent.PermitDeny, err
 }
@@ -103,13 +104,40 @@ func understand(line string, q agent.Question) (p agent.Permit, understood bool)
 	return agent.PermitDeny, false
 }
 
-// choices are the answers that there are, with what each would allow.
-func choices(q agent.Question) string {
-	if q.Rule.Tool == "" {
-		return "  s: this very request, as long as the session is open\n  allow? " + letters(q) + ": "
+// about is what is asked for, and why, on one line. What the preview shows in full is
+// not said twice.
+func about(q agent.Question) string {
+	target := q.Request.Path
+	if target == "" {
+		target = q.Request.Detail
 	}
-	rule := oneLine(q.Rule.String())
-	return fmt.Sprintf("  s: %s, as long as the session is open; a: the same in this folder from now on (tote permissions lists and removes it)\n  allow? %s: ", rule, letters(q))
+	if target == "" || target != q.Request.Path && strings.Contains(q.Preview, target) {
+		return fmt.Sprintf("%s (%s)", q.Request.Action, oneLine(q.Reason))
+	}
+	return fmt.Sprintf("%s %s (%s)", q.Request.Action, clip(visible(target), maxPreviewLine), oneLine(q.Reason))
+}
+
+// choices are the answers that there are, with what each would allow, for how long,
+// and where that is kept.
+func (a asker) choices(q agent.Question) string {
+	var sb strings.Builder
+	sb.WriteString("  y  this once\n")
+	if q.Rule.Tool == "" {
+		sb.WriteString("  s  exactly this again, until this command ends; nothing is stored\n")
+	} else {
+		rule := scope(q.Rule)
+		fmt.Fprintf(&sb, "  s  %s, until this command ends; nothing is stored\n", rule)
+		fmt.Fprintf(&sb, "  a  %s, from now on in %s; kept in tote's own record (tote permissions lists it, and takes it back)\n", rule, visible(a.folder))
+	}
+	return sb.String() + "  n  no\n  allow? " + letters(q) + ": "
+}
+
+// scope is what a rule permits.
+func scope(r permission.Rule) string {
+	if r.Pattern == "" {
+		return visible(r.Tool) + ", whatever it is called with"
+	}
+	return visible(r.String())
 }
 
 func letters(q agent.Question) string {
@@ -119,19 +147,35 @@ func letters(q agent.Question) string {
 	return "[y]es, [s]ession, [a]lways, [N]o"
 }
 
-// maxPreview is how many lines of what will be written or run are shown.
-const maxPreview = 40
+const (
+	// maxPreview is how many lines of what will be written or run are shown, of
+	// which previewTail are the last ones.
+	maxPreview, previewTail = 40, 10
+	// maxPreviewLine is how much of a line is shown, in runes.
+	maxPreviewLine = 1000
+)
 
-// indented is a preview for a terminal, bounded.
+// indented is a preview for a terminal, bounded. What is left out is said.
 func indented(preview string) string {
+	lines := strings.Split(strings.TrimRight(preview, "\r\n"), "\n")
+	if preview == "" {
+		return ""
+	}
 	var sb strings.Builder
-	n := 0
-	for line := range strings.Lines(preview) {
-		if n++; n > maxPreview {
-			sb.WriteString("  | [more follows]\n")
-			break
+	for i, l := range lines {
+		left := len(lines) - maxPreview
+		switch head := maxPreview - previewTail; {
+		case left > 0 && i == head:
+			fmt.Fprintf(&sb, "  [%s left out]\n", count(int64(left), "line"))
+			continue
+		case left > 0 && i > head && i < head+left:
+			continue
 		}
-		sb.WriteString("  | " + clip(oneLine(line), 200) + "\n")
+		l = visible(strings.TrimSuffix(l, "\r"))
+		if n := utf8.RuneCountInString(l) - maxPreviewLine; n > 0 {
+			l = string([]rune(l)[:maxPreviewLine]) + fmt.Sprintf("… [%s more]", count(int64(n), "character"))
+		}
+		sb.WriteString("  | " + l + "\n")
 	}
 	return sb.String()
 }

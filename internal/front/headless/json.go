@@ -19,8 +19,8 @@ type jsonFront struct {
 
 var _ front = (*jsonFront)(nil)
 
-func newJSONFront(s Streams) *jsonFront {
-	return &jsonFront{enc: lines(s.Out), asker: newAsker(s)}
+func newJSONFront(s Streams, folder string) *jsonFront {
+	return &jsonFront{enc: lines(s.Out), asker: newAsker(s, folder)}
 }
 
 // lines writes JSON lines without escaping HTML.
@@ -94,15 +94,16 @@ type jsonCall struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name"`
 	Title     string          `json:"title"`
-	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Does      string          `json:"does"`
+	Arguments json.RawMessage `json:"arguments"`
 }
 
 func (f *jsonFront) ToolStarted(e agent.ToolStarted) {
-	c := jsonCall{Type: "tool_call", ID: e.Call.ID, Name: e.Call.Name, Title: e.Title}
+	c := jsonCall{Type: "tool_call", ID: e.Call.ID, Name: e.Call.Name, Title: e.Title, Does: does(e.Call, e.Title)}
 	if json.Valid([]byte(e.Call.Arguments)) {
 		c.Arguments = json.RawMessage(e.Call.Arguments)
 	}
-	f.put(c)
+	f.put(c) // what is no JSON is null; does has its beginning
 }
 
 func (f *jsonFront) ToolRunning(agent.ToolRunning) {}

@@ -132,8 +132,8 @@ func Sessions(list []agent.Stored, s Streams) error {
 		if s.Format == JSON {
 			err = enc.Encode(jsonListed{"session", x.ID, x.Title, x.Cwd, x.Agent, x.Created, x.Updated, x.Turns, x.Pictures})
 		} else {
-			_, err = fmt.Fprintf(s.Out, "%s  %s  %d turns, %d pictures  %s  %s\n", x.ID, x.Updated.Local().Format("2006-01-02 15:04"),
-				x.Turns, x.Pictures, oneLine(x.Cwd), oneLine(x.Title))
+			_, err = fmt.Fprintf(s.Out, "%s  %s  %s, %s  %s  %s\n", x.ID, x.Updated.Local().Format("2006-01-02 15:04"),
+				count(int64(x.Turns), "turn"), count(int64(x.Pictures), "picture"), oneLine(x.Cwd), oneLine(x.Title))
 		}
 		if err != nil {
 			return err

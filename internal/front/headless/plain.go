@@ -2,7 +2,6 @@ package headless
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -26,8 +25,8 @@ type plainFront struct {
 
 var _ front = (*plainFront)(nil)
 
-func newPlainFront(s Streams) *plainFront {
-	return &plainFront{out: s.Out, err: s.Err, live: s.Live, asker: newAsker(s)}
+func newPlainFront(s Streams, folder string) *plainFront {
+	return &plainFront{out: s.Out, err: s.Err, live: s.Live, asker: newAsker(s, folder)}
 }
 
 // note writes a line about the turn. A reader that is gone cannot be told so.
@@ -98,7 +97,7 @@ func Size(n int64) string {
 	case n >= 1_000:
 		return fmt.Sprintf("%.0f KB", float64(n)/1e3)
 	}
-	return fmt.Sprintf("%d bytes", n)
+	return count(n, "byte")
 }
 
 func (f *plainFront) Text(e agent.Text) {
@@ -132,31 +131,11 @@ func (f *plainFront) flush() {
 
 func (f *plainFront) ToolStarted(e agent.ToolStarted) {
 	f.flush()
-	f.note("* %s", oneLine(e.Title))
-	if s := runs(e.Call); s != "" && oneLine(s) != oneLine(e.Title) {
-		f.note("  %s", s)
+	title := clip(oneLine(e.Title), maxDoes)
+	f.note("* %s", title)
+	for l := range strings.Lines(does(e.Call, title)) {
+		f.note("  %s", strings.TrimRight(l, "\n"))
 	}
-}
-
-// maxRuns is how much is shown of what a call does, in runes.
-const maxRuns = 500
-
-// runs is what a call really does where its title is the model's own word for it, or
-// says nothing of what is handed over; "" for one of which the title says it all.
-func runs(c content.ToolCall) string {
-	var args struct {
-		Command string `json:"command"`
-	}
-	switch {
-	case c.Name == "bash":
-		if json.Unmarshal([]byte(c.Arguments), &args) != nil || args.Command == "" {
-			return ""
-		}
-		return "$ " + clip(oneLine(args.Command), maxRuns)
-	case strings.HasPrefix(c.Name, "mcp__"):
-		return clip(oneLine(tool.Readable(json.RawMessage(c.Arguments))), maxRuns)
-	}
-	return ""
 }
 
 func (f *plainFront) ToolRunning(agent.ToolRunning) {}

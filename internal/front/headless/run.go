@@ -62,7 +62,7 @@ func Run(ctx context.Context, t Turn, s Streams) int {
 	defer cancel()
 	out := &sink{w: s.Out, stop: cancel}
 	s.Out = out
-	f := newFront(s)
+	f := newFront(s, t.Session.Stored().Cwd)
 	f.session(t.Session.ID())
 	for _, n := range t.Notices {
 		f.Noticed(agent.Noticed{Notice: n})
@@ -214,9 +214,9 @@ type front interface {
 	done(content.StopReason)
 }
 
-func newFront(s Streams) front {
+func newFront(s Streams, folder string) front {
 	if s.Format == JSON {
-		return newJSONFront(s)
+		return newJSONFront(s, folder)
 	}
-	return newPlainFront(s)
+	return newPlainFront(s, folder)
 }
