@@ -42,7 +42,7 @@ func Explain(err error) (kind, message, hint string) {
 	case errors.As(err, &unusable):
 		return "config", err.Error(), ""
 	case errors.Is(err, ErrStrict):
-		return "strict", "not sent: something would not be delivered whole", "the lines above and tote receipts say what; leave out --strict to send it so"
+		return "strict", "not sent: something would not be delivered whole", "the lines above and tote receipts say what; the prompt is not in the conversation. Leave out --strict to send it so"
 	case errors.Is(err, ErrEmpty):
 		return "empty", err.Error(), "give a prompt, a file, or both"
 	case errors.Is(err, ErrClosed):

@@ -31,12 +31,12 @@ func (t *turn) fallBack(ctx context.Context, failed error) bool {
 			t.notice(delivery.SeverityWarning, "agent "+name+" cannot stand in", err.Error())
 			continue
 		}
-		before := t.model.called()
+		before := t.model.Name
 		if err := t.standIn(ctx, m); err != nil {
 			t.notice(delivery.SeverityWarning, "agent "+name+" cannot stand in", err.Error())
 			return false
 		}
-		t.notice(delivery.SeverityWarning, before+" could not answer: going on with "+m.called()+" for this turn", e.Error())
+		t.notice(delivery.SeverityWarning, before+" could not answer: going on with "+m.Name+" for this turn", e.Error())
 		return true
 	}
 	return false

@@ -362,7 +362,11 @@ func (t *turn) describePictures(ctx context.Context, orders []delivery.Order, r 
 		return
 	}
 	if n := len(orders) - maxLooks; n > 0 {
-		t.notice(delivery.SeverityWarning, fmt.Sprintf("%d older pictures are not described", n), "the model can have them looked at one by one")
+		older := fmt.Sprintf("%d older pictures are not described", n)
+		if n == 1 {
+			older = "1 older picture is not described"
+		}
+		t.notice(delivery.SeverityWarning, older, "the model can have them looked at one by one")
 		orders = orders[n:]
 	}
 	r.Descriptions = map[content.Handle]delivery.Description{}

@@ -195,7 +195,7 @@ func TestFallback(t *testing.T) {
 		t.Fatalf("the second got %d requests", len(second.Requests()))
 	}
 	contains(t, second.Requests()[0].Text, "not shown: you cannot see pictures")
-	if !noticed(b.Front, "model-main-endpoint could not answer: going on with model-second-endpoint") || !noticed(b.Front, "agent broken cannot stand in") {
+	if !noticed(b.Front, "main could not answer: going on with second for this turn") || !noticed(b.Front, "agent broken cannot stand in") {
 		t.Errorf("notices %v", b.Front.Notices())
 	}
 	found := false

@@ -66,6 +66,15 @@ func (s *Session) keepNotes(notes []note) {
 	s.notes = append(notes, s.notes...)
 }
 
+// ofPrompt is the key of notes that are about one prompt and go with it.
+const ofPrompt = "prompt"
+
+// tellLater puts the notes of a prompt back that was not sent, but for those that are
+// about that prompt.
+func (s *Session) tellLater(notes []note) {
+	s.keepNotes(slices.DeleteFunc(slices.Clone(notes), func(n note) bool { return n.key == ofPrompt }))
+}
+
 // noted makes labelled parts of notes. They stay in the queue where that fails.
 func (s *Session) noted(ctx context.Context, notes []note) ([]content.Part, error) {
 	out := make([]content.Part, 0, len(notes))

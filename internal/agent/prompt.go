@@ -83,7 +83,7 @@ func (s *Session) notePlan() {
 	s.mu.Unlock()
 	switch {
 	case plan:
-		s.AddNote(planNote)
+		s.queue(note{key: ofPrompt, text: planNote})
 	case was:
 		s.AddNote("[plan mode has ended: the plan may be carried out]")
 	}
@@ -101,6 +101,8 @@ type turn struct {
 	id     string
 	front  Front
 	strict bool
+	// notes stand behind the prompt.
+	notes  []note
 	policy Policy
 	model  Model
 	// stead is set while another model stands in for the chosen one, and names
@@ -166,7 +168,7 @@ func (s *Session) begin(ctx context.Context, p Prompt) (*turn, error) {
 		return nil, err
 	}
 	t := &turn{
-		s: s, id: id, front: p.Front, strict: p.Strict, policy: s.policy(),
+		s: s, id: id, front: p.Front, strict: p.Strict, policy: s.policy(), notes: notes,
 		stripped: map[content.Handle]bool{}, told: map[content.Handle]bool{},
 	}
 	t.adopt(model)
@@ -206,7 +208,7 @@ func (s *Session) compose(ctx context.Context, p Prompt, turn string) (content.M
 		return m, nil, &DeniedError{Reason: h.Reason}
 	}
 	if h.Context != "" {
-		s.AddNote(fromHook(h.Context))
+		s.queue(note{key: ofPrompt, text: fromHook(h.Context)})
 	}
 	s.notePlan()
 	return m, notices, nil
@@ -304,6 +306,7 @@ func (t *turn) withdraw(ctx context.Context) {
 	err := s.a.o.Reductions.UndoTurns(ctx, s.ID(), t.id)
 	if err == nil {
 		err = s.cut(ctx, len(s.Turns())-1)
+		s.tellLater(t.notes)
 	}
 	if err != nil {
 		t.front.Noticed(Noticed{Notice: delivery.Notice{

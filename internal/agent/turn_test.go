@@ -313,6 +313,7 @@ func TestStrictWithdraws(t *testing.T) {
 	b.With(agenttest.Reduces)
 	b.Must(t.Context(), "first")
 	before := b.Disk.Turns(b.Session.ID())
+	b.Session.AddNote("[note: a job has ended]")
 	_, err := b.Session.Prompt(t.Context(), agent.Prompt{
 		Sources: b.Sources("see", agenttest.PNG(9, 9, 1)), Front: b.Front, Strict: true,
 	})
@@ -324,7 +325,7 @@ func TestStrictWithdraws(t *testing.T) {
 	}
 	b.Must(t.Context(), "second")
 	lacks(t, b.Last().Text, "see", "image-1.png")
-	contains(t, b.Last().Text, "first", "second")
+	contains(t, b.Last().Text, "first", "second", "[note: a job has ended]")
 	b.Restart()
 	b.Must(t.Context(), "third")
 	lacks(t, b.Last().Text, "image-1.png")

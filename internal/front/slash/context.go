@@ -32,10 +32,10 @@ func (w World) context(ctx context.Context, _ Call) (Outcome, error) {
 	fmt.Fprintf(&sb, "\nrequest: %d bytes of %d\n", u.Wire, u.WireLimit)
 	fmt.Fprintf(&sb, "  %8d tokens  system prompt and tools\n  %8d tokens  attachments\n  %8d tokens  text\n", u.Fixed, u.Media, u.Text)
 	if u.Summarised > 0 {
-		fmt.Fprintf(&sb, "  %8d tokens  summary of %d messages, by %s\n", u.Summary, u.Summarised, content.Clean(r.Summary.Model))
+		fmt.Fprintf(&sb, "  %8d tokens  summary of %s, by %s\n", u.Summary, counted(u.Summarised, "message"), content.Clean(r.Summary.Model))
 	}
 	if n := u.LeftOut - u.Summarised; n > 0 {
-		fmt.Fprintf(&sb, "  %d messages more are left out\n", n)
+		fmt.Fprintf(&sb, "  left out: %s more\n", counted(n, "message"))
 	}
 	sb.WriteString("\n")
 	parts, left := shownParts(u.Parts)
@@ -43,9 +43,17 @@ func (w World) context(ctx context.Context, _ Call) (Outcome, error) {
 		sb.WriteString(partLine(p))
 	}
 	if left > 0 {
-		fmt.Fprintf(&sb, "[%d smaller parts are not listed]\n", left)
+		fmt.Fprintf(&sb, "[not listed: %s]\n", counted(left, "smaller part"))
 	}
 	return Outcome{Text: sb.String()}, nil
+}
+
+// counted is a number of things.
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // shownParts picks the parts to list, in order, and counts the rest.

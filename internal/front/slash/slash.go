@@ -3,7 +3,10 @@ package slash
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"tote/internal/agent"
 	"tote/internal/content"
@@ -170,8 +173,9 @@ func (w World) List(ctx context.Context) []Info {
 	return out
 }
 
-// Run carries a command out. known is false for one that there is not: its text is
-// a prompt like any other.
+// Run carries a command out. A name that looks like that of a command and is none is
+// an error; known is false for what does not, and for the name of a file: that is a
+// prompt like any other.
 func (w World) Run(ctx context.Context, c Call) (out Outcome, known bool, err error) {
 	for _, b := range builtin() {
 		if b.Name == c.Name {
@@ -188,29 +192,49 @@ func (w World) Run(ctx context.Context, c Call) (out Outcome, known bool, err er
 			return Outcome{Prompt: append(sources, c.Staged...)}, true, nil
 		}
 	}
-	if err := w.misspelt(ctx, c.Name); err != nil {
+	if err := w.unknown(ctx, c.Name); err != nil {
 		return out, true, err
 	}
 	return out, false, nil
 }
 
-// misspelt is the error for a name that was surely meant as that of a command. What
-// is near to none is a prompt like any other.
-func (w World) misspelt(ctx context.Context, name string) error {
+// unknown is the error for a name that was meant as that of a command, nil for
+// another. Nothing of it goes to the model: who meant it as text can say so.
+func (w World) unknown(ctx context.Context, name string) error {
+	if w.isFile(name) {
+		return nil
+	}
 	var names []string
 	for _, c := range w.List(ctx) {
 		names = append(names, c.Name)
 	}
-	if near := spell.Nearest(name, names); near != "" && len(name) > 2 {
-		return fmt.Errorf("there is no command /%s; did you mean /%s? With a space before it, it goes to the model as it is", name, near)
+	near := spell.Nearest(name, names)
+	switch {
+	case near != "" && len(name) > 2:
+		return fmt.Errorf("there is no command /%s; did you mean /%s? %s", name, near, asText)
+	case name == strings.ToLower(name):
+		return fmt.Errorf("there is no command /%s; /help lists them. %s", name, asText)
 	}
 	return nil
+}
+
+const asText = "Nothing was sent; with a space before it, it goes to the model as it is"
+
+// isFile reports whether a name after a slash is that of a file or folder, of the
+// project or at the root.
+func (w World) isFile(name string) bool {
+	for _, dir := range []string{w.Session.Stored().Cwd, string(filepath.Separator)} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 func (w World) help(ctx context.Context, _ Call) (Outcome, error) {
 	list, width := w.List(ctx), 0
 	for _, c := range list {
-		width = max(width, len(c.usage()))
+		width = max(width, utf8.RuneCountInString(c.usage()))
 	}
 	var sb strings.Builder
 	for _, c := range list {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"tote/internal/agent"
 	"tote/internal/agent/agenttest"
@@ -236,6 +237,8 @@ func TestJobs(t *testing.T) {
 	}
 	d.says(t, "/jobs wait job-1", "done", "ok")
 	d.says(t, "/jobs job-1", "job-1", "ok")
+	d.says(t, "/jobs 1", "job-1", "ok")
+	d.says(t, "/jobs wait 1", "done", "ok")
 	d.says(t, "/jobs", "job-1", "…")
 	d.says(t, "/jobs stop job-1", "job-1 is stopped")
 	d.world.Ready()
@@ -258,8 +261,50 @@ func TestWrong(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", line, out.Text, err, want)
 		}
 	}
-	if out, known, err := d.world.Run(t.Context(), slash.Call{Name: "nothing"}); known || err != nil || out.Prompt != nil {
-		t.Errorf("an unknown command: %v, %v, %v", out, known, err)
+}
+
+// TestUnknown holds that a mistyped command goes to nobody, and that what is no
+// command is a prompt.
+func TestUnknown(t *testing.T) {
+	d := newDesk(t)
+	d.File("src/main.go", nil)
+	d.File("Makefile", nil)
+	for name, want := range map[string]string{
+		"comapct": "there is no command /comapct; did you mean /compact? Nothing was sent; with a space before it", "jbos": "/jobs?", "Help": "/help?",
+		"fx": "there is no command /fx; /help lists them. Nothing was sent", "frobnicate": "/help lists them", "mcp:srv:look": "/help lists them",
+		"a-b": "/help lists them",
+	} {
+		out, known, err := d.world.Run(t.Context(), slash.Call{Name: name})
+		if !known || err == nil || !strings.Contains(err.Error(), want) || out.Prompt != nil {
+			t.Errorf("/%s: %v, %v, want %q", name, known, err, want)
+		}
+	}
+	for _, name := range []string{"src", "Makefile", "Applications"} {
+		if _, known, err := d.world.Run(t.Context(), slash.Call{Name: name}); known || err != nil {
+			t.Errorf("/%s: %v, %v", name, known, err)
+		}
+	}
+	for _, text := range []string{"//help", " /help", "/src/main.go", "/ x"} {
+		if c, ok := slash.Read([]content.Source{prose(text)}); ok {
+			t.Errorf("%q is the command %+v", text, c)
+		}
+	}
+}
+
+// TestHelpLinesUp holds that the descriptions of built-in commands begin in one column.
+func TestHelpLinesUp(t *testing.T) {
+	d := newDesk(t)
+	column := 0
+	for line := range strings.Lines(d.says(t, "/help").Text) {
+		before, _, found := strings.Cut(line, "  ")
+		rest := strings.TrimLeft(line[len(before):], " ")
+		at := utf8.RuneCountInString(line) - utf8.RuneCountInString(rest)
+		if column == 0 {
+			column = at
+		}
+		if !found || at != column {
+			t.Errorf("column %d, want %d: %q", at, column, line)
+		}
 	}
 }
 
@@ -273,8 +318,8 @@ func TestNotWired(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
-	if _, known, _ := d.world.Run(t.Context(), slash.Call{Name: "fix"}); known {
-		t.Error("a command of nobody is known")
+	if out, _, err := d.world.Run(t.Context(), slash.Call{Name: "fix"}); err == nil || out.Prompt != nil {
+		t.Errorf("a command of nobody: %+v, %v", out, err)
 	}
 	if list := d.world.List(t.Context()); len(list) == 0 || list[0].Name != "help" {
 		t.Errorf("commands: %v", list)
@@ -287,7 +332,7 @@ func TestLongContext(t *testing.T) {
 	for i := range 45 {
 		d.Must(t.Context(), strings.Repeat("word ", i*i))
 	}
-	out := d.says(t, "/context", "smaller parts are not listed")
+	out := d.says(t, "/context", "[not listed: ", " smaller parts]")
 	if n := strings.Count(out.Text, "\n  turn "); n > 61 {
 		t.Errorf("%d parts are listed", n)
 	}
