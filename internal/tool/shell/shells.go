@@ -47,6 +47,9 @@ type Options struct {
 	// are the names of variables in it that commands do not get, such as those
 	// that hold keys of providers.
 	Environ, Drop []string
+	// Hide lists further names to drop. It is asked at each start of a command, also
+	// of one whose shell has carried such a variable so far. Nil hides nothing.
+	Hide func() []string
 	// Timeout ends a command for which the model asks for no other time, 0 for
 	// 2 minutes; MaxTimeout is the most that it may ask for, 0 for 10 minutes.
 	Timeout, MaxTimeout time.Duration
