@@ -41,6 +41,9 @@ func keyNames(cfg config.Config, env func(string) string) []string {
 	return slices.Compact(out)
 }
 
+// keyNames are those of the configuration as it is now, which a reload may have changed.
+func (w *Workspace) keyNames() []string { return keyNames(w.Loaded().Config, w.app.env()) }
+
 // referenced are the names in the references "${NAME}" and "${NAME:-else}" of a text.
 func referenced(s string) (names []string) {
 	for {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -63,9 +64,29 @@ func (skill) args(raw json.RawMessage) (skillArgs, error) {
 }
 
 // Request implements tool.Tool.
-func (s skill) Request(raw json.RawMessage, _ tool.Env) (permission.Request, string, error) {
+func (s skill) Request(raw json.RawMessage, env tool.Env) (permission.Request, string, error) {
 	a, err := s.args(raw)
-	return permission.Request{Tool: "skill", Action: permission.Read, Inside: true, Detail: a.Name}, "Read the skill " + content.Clean(a.Name), err
+	q := permission.Request{Tool: "skill", Action: permission.Read, Inside: true, Detail: a.Name}
+	if err != nil || a.File == "" {
+		return q, "Read the skill " + content.Clean(a.Name), err
+	}
+	// A skill that is not there is told when it is read.
+	if _, dir, err := s.g.reader.Skill(s.g.options(env.Cwd, nil), a.Name); err == nil {
+		for _, name := range fileNames(dir, a.File) {
+			q.Paths = append(q.Paths, filepath.ToSlash(name))
+		}
+	}
+	return q, "Read " + content.Clean(a.File) + " of the skill " + content.Clean(a.Name), nil
+}
+
+// fileNames are the path of a skill's file and, where that differs, the one that it
+// has behind links.
+func fileNames(dir, file string) []string {
+	name := filepath.Join(dir, filepath.FromSlash(file))
+	if target, err := filepath.EvalSymlinks(name); err == nil && target != name {
+		return []string{name, target}
+	}
+	return []string{name}
 }
 
 // Run implements tool.Tool.
@@ -84,6 +105,9 @@ func (s skill) Run(ctx context.Context, raw json.RawMessage, env tool.Env) (tool
 	}
 	defer func() { _ = root.Close() }() // read only
 	if a.File != "" {
+		if slices.ContainsFunc(fileNames(dir, a.File), s.g.w.unreadable) {
+			return tool.Result{}, fmt.Errorf("skill %q: read %s: the user's rules deny reading it", content.Clean(a.Name), content.Clean(a.File))
+		}
 		text, err = skillFile(root, a.File)
 		if err != nil {
 			return tool.Result{}, fmt.Errorf("skill %q: read %s: %w", content.Clean(a.Name), content.Clean(a.File), err)

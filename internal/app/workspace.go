@@ -126,7 +126,7 @@ func (w *Workspace) tools() (*tool.Registry, error) {
 	cfg := loaded.Tools
 	home, _ := os.UserHomeDir() // without one there are no caches below it
 	w.shell = shell.New(shell.Options{
-		Shell: cfg.Bash.Shell, Sandbox: shell.Sandbox(cfg.Bash.Sandbox), Drop: keyNames(loaded, w.app.env()), Writable: shell.CacheFolders(home, os.Environ()), Now: w.app.o.Now,
+		Shell: cfg.Bash.Shell, Sandbox: shell.Sandbox(cfg.Bash.Sandbox), Hide: w.keyNames, Writable: shell.CacheFolders(home, os.Environ()), Now: w.app.o.Now,
 		Dir:     filepath.Join(w.app.dirs.Scratch, "shells"),
 		Timeout: durationOf(cfg.Bash.Timeout), MaxTimeout: durationOf(cfg.Bash.MaxTimeout),
 	})
@@ -187,8 +187,17 @@ func (w *Workspace) Loaded() config.Loaded {
 
 func (w *Workspace) options() config.Options {
 	o := w.app.o.Config
-	o.CWD = w.cwd
+	o.CWD, o.Rule = w.cwd, checkRule
 	return o
+}
+
+// checkRule says what is wrong with a rule of the configuration.
+func checkRule(where, rule string) error {
+	r, err := permission.ParseRule(rule)
+	if err != nil || where != "allow" {
+		return err
+	}
+	return r.CheckAllow()
 }
 
 // ConfigError says that the configuration cannot be used as it stands, which is
@@ -216,6 +225,7 @@ func (w *Workspace) load() (config.Loaded, error) {
 	if err != nil {
 		return l, &ConfigError{err}
 	}
+	rules.Closed, rules.Names = w.app.closed(), globNames
 	list, err := parseHooks(cfg.Hooks)
 	if err != nil {
 		return l, &ConfigError{err}
@@ -267,6 +277,9 @@ func (w *Workspace) Reload(context.Context) ([]delivery.Notice, error) {
 func (w *Workspace) Notices() []delivery.Notice {
 	l := w.Loaded()
 	out := withheldNotice(l)
+	for _, n := range l.Notes {
+		out = append(out, delivery.Notice{Severity: delivery.SeverityWarning, Title: n})
+	}
 	if n := len(l.Config.Agents); n > 2 && l.Config.DefaultAgent == offlineAgent {
 		out = append(out, delivery.Notice{
 			Severity: delivery.SeverityInfo, Title: "the offline stand-in answers: none of the configured agents is the default",

@@ -75,17 +75,13 @@ func isGlob(p string) bool { return strings.ContainsAny(p, "*?[") || hasBraces(p
 
 // look asks the folders which files the globs of a command stand for. The files are
 // judged like those that are named; the globs that are left could be any. Where
-// something runs beside the command that can change a folder, nothing is asked.
+// something runs before the last command that can change a folder, nothing is asked.
 func (r Rules) look(q Request) (_ Request, globs []string) {
 	if q.Action != Execute || !slices.ContainsFunc(q.Paths, isGlob) {
 		return q, nil
 	}
-	changing := 0
-	for _, c := range q.Commands {
-		if !onlyReads(c) {
-			changing++
-		}
-	}
+	// What the last command changes comes too late for the globs.
+	steady := !q.Opaque && !slices.ContainsFunc(q.Commands[:max(len(q.Commands)-1, 0)], func(c string) bool { return !onlyReads(c) })
 	all := slices.Clone(q.Paths)
 	for _, p := range q.Paths {
 		if !isGlob(p) {
@@ -93,7 +89,7 @@ func (r Rules) look(q Request) (_ Request, globs []string) {
 		}
 		var names []string
 		known := false
-		if r.Names != nil && changing <= 1 && !q.Opaque && !hasBraces(p) {
+		if r.Names != nil && steady && !hasBraces(p) {
 			names, known = r.Names(p)
 		}
 		if !known {

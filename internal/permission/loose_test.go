@@ -61,6 +61,7 @@ func TestLoose(t *testing.T) {
 		"a glob of tote's keys":       {q: withPaths(line("cat x"), "/home/u/.config/*/k*"), want: permission.Ask},
 		"a variable to tote's keys":   {q: line("cat $X/tote/keys.json"), want: permission.Ask},
 		"to a file tool":              {allow: "read", q: permission.Request{Tool: "read", Action: permission.Read, Path: "/home/u/.config/tote/keys.json"}, want: permission.Deny},
+		"another beginning":           {q: line("python3 -c 'open(\"/home/u/.local/share/tote-x/a\")'"), want: permission.Allow},
 		"beside it":                   {q: permission.Request{Tool: "read", Action: permission.Read, Path: "/home/u/.config/tote/config.json"}, want: permission.Allow},
 	} {
 		r := permission.Rules{Mode: permission.ModeFull, Deny: list(t, c.deny), Ask: list(t, c.ask), Allow: list(t, c.allow), Closed: closed}
@@ -103,6 +104,7 @@ func TestNames(t *testing.T) {
 	}{
 		{withPaths(line("cp * /x"), "/p/*", "/x"), permission.Allow},
 		{withPaths(line("cat x", "cp * /x"), "/p/*", "/x"), permission.Allow},
+		{withPaths(line("unzip a", "cat *"), "/p/*"), permission.Ask},
 		{withPaths(line("unzip a", "cp * /x"), "/p/*", "/x"), permission.Ask}, // what is there may change
 		{withPaths(line("cat *"), "/q/*"), permission.Deny},
 		{withPaths(line("cat *"), "/unknown/*"), permission.Ask},

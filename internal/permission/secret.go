@@ -76,12 +76,23 @@ func (r Rules) opensGlob(glob string) bool {
 func (r Rules) isClosed(q Request) bool {
 	in := func(closed, p string) bool {
 		rest, ok := strings.CutPrefix(strings.ToLower(p), strings.ToLower(closed))
-		return ok && (rest == "" || rest[0] == '/' || rest[0] == ':')
+		return ok && (rest == "" || strings.IndexByte("/:.", rest[0]) >= 0)
 	}
 	return slices.ContainsFunc(r.Closed, func(c string) bool {
 		return in(c, q.Path) || slices.ContainsFunc(q.Paths, func(p string) bool { return in(c, p) }) ||
-			q.Action == Execute && strings.Contains(strings.ToLower(q.Detail), strings.ToLower(c))
+			q.Action == Execute && mentions(strings.ToLower(q.Detail), strings.ToLower(c))
 	})
+}
+
+// mentions reports whether a text holds a path, and not only the beginning of another.
+func mentions(text, p string) bool {
+	for {
+		_, rest, ok := strings.Cut(text, p)
+		if !ok || rest == "" || strings.IndexByte("abcdefghijklmnopqrstuvwxyz0123456789_-", rest[0]) < 0 {
+			return ok
+		}
+		text = rest
+	}
 }
 
 // closedOverlap reports whether a glob may match what is closed, or what lies in it.
