@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,21 +88,43 @@ func (b Bash) Request(raw json.RawMessage, env tool.Env) (permission.Request, st
 		return permission.Request{}, "", err
 	}
 	r := permission.Request{Tool: "bash", Action: permission.Execute, Detail: a.Command}
-	cwd := a.Cwd
-	if cwd == "" {
-		cwd = b.s.cwd(env)
+	st := b.s.state(env)
+	if a.Cwd != "" {
+		st.cwd = a.Cwd
 	}
 	p, ok := parts{opaque: true}, false
 	if _, in, err := b.s.session(env.Session); err != nil {
 		return permission.Request{}, "", fmt.Errorf("bash: %w", err)
 	} else if in.kind != kindPwsh {
-		p, ok = split(a.Command, cwd, b.s.home, env)
+		p, ok = split(a.Command, st.cwd, b.s.home, env)
 	}
 	r.Opaque, r.Paths = p.opaque, p.paths
 	if ok {
-		r.Commands = p.commands
+		r.Commands = st.around(p.commands, env)
 	}
 	return r, title(a), nil
+}
+
+// around are the commands of a line as if what lasts from earlier calls stood in it: a
+// folder outside of the roots that was entered, and variables in front of each. So what
+// such a line may not do without a question, none may that has it from an earlier call.
+// Values are not told: they may be keys.
+func (st state) around(commands []string, env tool.Env) []string {
+	var front strings.Builder
+	for _, name := range st.kept() {
+		front.WriteString(name + "=kept ")
+	}
+	out := make([]string, 0, len(commands)+1)
+	if tool.Locate(st.cwd, env).Root == "" {
+		out = append(out, "cd "+asWord(filepath.ToSlash(st.cwd)))
+	}
+	for _, c := range commands {
+		if !strings.HasPrefix(c, "> ") {
+			c = front.String() + c
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // Preview is the whole command, for people who are asked about it.
@@ -213,6 +236,11 @@ func (c *call) start() (*process, state, error) {
 	if c.args.Cwd != "" {
 		st.cwd = c.args.Cwd
 	}
+	var hidden []string
+	if c.s.o.Hide != nil {
+		hidden = c.s.o.Hide()
+	}
+	st = st.without(hidden)
 	args, err := c.in.argv(c.dir, c.args.Command, st)
 	if err != nil {
 		return nil, before, err
@@ -224,7 +252,7 @@ func (c *call) start() (*process, state, error) {
 	c.tell(notice)
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // its whole group is stopped, and not at once
 	cmd.Dir = st.cwd
-	cmd.Env, _ = c.in.startEnv(c.s.env)
+	cmd.Env, _ = c.in.startEnv(hide(c.s.env, hidden))
 	out := newOutput(c.s.outputs(c.env), c.id, c.s.o.Now, c.live())
 	p, err := begin(cmd, out, c.s.grace, c.s.o.Now)
 	if err != nil {
@@ -248,9 +276,9 @@ func (c *call) before() state {
 		c.ses.started = true
 		_, vars := c.in.startEnv(c.s.env)
 		if c.tmp != "" {
-			vars = append(vars, "export TMPDIR="+quote(c.tmp)+"\n"...)
+			vars["TMPDIR"] = c.tmp
 		}
-		c.ses.state = state{vars: vars, cwd: c.env.Cwd}
+		c.ses.state = state{base: vars, cwd: c.env.Cwd}
 	}
 	if info, err := os.Stat(c.ses.state.cwd); err != nil || !info.IsDir() {
 		c.notes = append(c.notes, fmt.Sprintf("[the folder %s is gone; the command ran in %s]", c.ses.state.cwd, c.env.Cwd))
@@ -271,10 +299,13 @@ func (c *call) tell(notice string) {
 
 // carry takes over the state that the shell left.
 func (c *call) carry(before state) {
-	st, ok := c.in.kept(c.dir, before)
+	st, lost, ok := c.in.kept(c.dir, before)
 	if !ok {
 		c.notes = append(c.notes, "[the shell did not leave its folder and variables: they are as they were before this call]")
 		return
+	}
+	if len(lost) > 0 {
+		c.notes = append(c.notes, "[for this call alone: "+clipped(lost)+"; set it again in the call that needs it]")
 	}
 	if c.args.Cwd != "" {
 		st.cwd = before.cwd
@@ -285,6 +316,15 @@ func (c *call) carry(before state) {
 	if st.cwd != before.cwd {
 		c.notes = append(c.notes, "[the folder is now "+st.cwd+"]")
 	}
+}
+
+// clipped lists a few names.
+func clipped(names []string) string {
+	const most = 8
+	if len(names) > most {
+		names = append(slices.Clone(names[:most]), fmt.Sprintf("and %d more", len(names)-most))
+	}
+	return strings.Join(names, ", ")
 }
 
 // result is what the model is told.

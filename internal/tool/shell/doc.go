@@ -1,14 +1,23 @@
 // Package shell holds the tools that run commands: bash, bash_output and
 // bash_kill.
 //
-// A session has one shell in the sense that its folder, its exported variables and
-// (in bash) its functions last from call to call. Every call is a process of its
-// own, which is given what the last one left and leaves it behind again when it
-// ends. So a call that exits, hangs or is killed breaks nothing; at worst the state
-// is as it was before, and the model is told so. More than 256 KB of variables are
-// not carried. Shell options, traps, aliases and variables that are not exported
-// are gone with their call. The state lies in a private folder outside the roots,
-// and in memory between calls, since it is run by the next one.
+// A session has one shell in the sense that its folder and its exported variables last
+// from call to call. Every call is a process of its own, which is given what the last
+// one left and leaves it behind again when it ends. So a call that exits, hangs or is
+// killed breaks nothing; at worst the state is as it was before, and the model is told
+// so. More than 256 KB of variables are not carried. The variables are read from what
+// the shell lists and written anew, so nothing but names and values gets through; they
+// lie in a private folder outside the roots.
+//
+// The rules for a name speak about the program that it means. So what changes the
+// meaning of names ends with its call: functions, aliases, options, traps, remembered
+// and disabled programs, variables that are not exported, and the exported ones that
+// steer the shell, the loader, git or which programs run (PATH, LD_*, GIT_*, BASH_ENV,
+// HOME and more: see steering), of which the model is told. No list of such variables is
+// complete, so others last, but stand in front of each later command for permission
+// ("FOO=kept make"), as if the line set them; only those known to be plain do not. In
+// the same way a line in a folder outside of the roots begins with "cd FOLDER". What a
+// folder itself holds is not known: git and make do there what its files say.
 //
 // What a command starts is in one process group and one session without a
 // terminal, with input from nowhere. Time limit and cancellation ask the group to

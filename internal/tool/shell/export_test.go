@@ -69,3 +69,6 @@ func (s *Shells) Writable() []string { return s.o.Writable }
 
 // Private is the private folder, "" for none yet.
 func (s *Shells) Private() string { return s.own.dir }
+
+// Exports is exports.
+func Exports(text []byte) (map[string]string, bool) { return exports(text) }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -67,27 +66,16 @@ func kindOf(path string) kind {
 	return kindSh
 }
 
-// state is what a shell leaves for the next one: its exported variables and its
-// functions, as scripts, and its folder.
-type state struct {
-	vars, funcs []byte
-	cwd         string
-}
-
-const (
-	// maxState bounds what is carried: more would keep programs from starting.
-	maxState = 256 << 10
-	// maxScript is below what one argument of a program may be on Linux.
-	maxScript = 120 << 10
-)
+// maxScript is below what one argument of a program may be on Linux.
+const maxScript = 120 << 10
 
 var errTooLong = errors.New("the command is too long; write long text to a file with the write tool")
 
 // files of a call, in its private folder.
 const (
-	varsFile, funcsFile, cwdFile = "vars", "funcs", "cwd"
-	varsNew, funcsNew, cwdNew    = "vars.new", "funcs.new", "cwd.new"
-	commandFile                  = "command.ps1"
+	varsFile, varsOld, varsNew = "vars", "vars.old", "vars.new"
+	cwdNew                     = "cwd.new"
+	commandFile                = "command.ps1"
 )
 
 // argv lays the state and the command down in dir and returns the arguments that
@@ -106,24 +94,25 @@ func (in interpreter) argv(dir, command string, st state) ([]string, error) {
 	if in.kind != kindSh {
 		args = append([]string{"--norc", "--noprofile"}, args...)
 	}
-	return args, errors.Join(put(varsFile, st.vars), put(funcsFile, st.funcs))
+	return args, put(varsFile, st.script())
 }
 
 // posixScript runs a command and leaves the state behind when the shell ends,
 // however that happens, as long as it is the shell that ends.
 func (in interpreter) posixScript(dir, command, cwd string) string {
 	at := func(name string) string { return quote(filepath.ToSlash(filepath.Join(dir, name))) }
-	plain, pwd, funcs := "builtin ", "pwd", "builtin declare -f >|"+at(funcsNew)+";"
+	plain, pwd := "builtin ", "pwd"
 	switch in.kind {
 	case kindSh:
-		plain, funcs = "command ", ""
+		plain = "command "
 	case kindGitBash:
 		pwd = "pwd -W"
 	case kindBash, kindPwsh:
 	}
-	save := "{ set +eux; " + plain + "umask 077; " + plain + "export -p >|" + at(varsNew) + "; " + funcs + plain + pwd + " >|" + at(cwdNew) + "; } 2>/dev/null"
+	list := func(name string) string { return plain + "export -p >|" + at(name) }
+	save := "{ set +eux; " + plain + "umask 077; " + list(varsNew) + "; " + plain + pwd + " >|" + at(cwdNew) + "; } 2>/dev/null"
 	return "cd -- " + quote(filepath.ToSlash(cwd)) + " 2>/dev/null\n" +
-		"unset PATH\n. " + at(varsFile) + " >/dev/null 2>&1\n. " + at(funcsFile) + " >/dev/null 2>&1\n" +
+		"unset PATH\n. " + at(varsFile) + " >/dev/null 2>&1\n" + list(varsOld) + "\n" +
 		plain + "trap " + quote(save) + " EXIT\n" + plain + "eval " + quote(command) + "\n"
 }
 
@@ -136,35 +125,6 @@ func pwshScript(file, cwd, dir string) string {
 		"if ($LASTEXITCODE) { exit $LASTEXITCODE } elseif (-not $toteOK) { exit 1 }; exit 0"
 }
 
-// kept reads what a shell left in dir. ok is false where it left nothing, or more
-// than is carried.
-func (in interpreter) kept(dir string, before state) (st state, ok bool) {
-	cwd, err := os.ReadFile(filepath.Join(dir, cwdNew))
-	if err != nil || !strings.HasSuffix(string(cwd), "\n") {
-		return before, false
-	}
-	st = state{vars: before.vars, funcs: before.funcs, cwd: filepath.FromSlash(strings.TrimSuffix(string(cwd), "\n"))}
-	if info, err := os.Stat(st.cwd); err != nil || !info.IsDir() || !filepath.IsAbs(st.cwd) {
-		return before, false
-	}
-	if in.kind == kindPwsh {
-		return st, true
-	}
-	if st.vars, err = os.ReadFile(filepath.Join(dir, varsNew)); err != nil || len(st.vars) > maxState {
-		return before, false
-	}
-	if in.kind == kindSh {
-		return st, true
-	}
-	if st.funcs, err = os.ReadFile(filepath.Join(dir, funcsNew)); err != nil || len(st.funcs) > maxState || needed.Match(st.funcs) {
-		return before, false
-	}
-	return st, true
-}
-
-// needed are functions in the place of commands that keep the state.
-var needed = regexp.MustCompile(`(?m)^(builtin|command|eval|trap|export|declare|pwd|set|unset|cd|\.|exit) \(\)`)
-
 // quote makes one word of s for a POSIX shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
@@ -173,9 +133,6 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 var fixedEnv = []string{
 	"TERM=dumb", "PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "EDITOR=true", "VISUAL=true",
 }
-
-// notOurs are variables that belong to one shell and are not carried.
-var notOurs = []string{"PWD", "OLDPWD", "SHLVL", "_", "SHELLOPTS", "BASHOPTS", "UID", "EUID", "PPID", "BASH_VERSINFO"}
 
 // environment is the environment that commands begin with: ours without the names
 // of drop and without TOTE_*, and with fixedEnv.
@@ -205,19 +162,22 @@ func environment(base, drop []string) []string {
 	return append(out, fixedEnv...)
 }
 
-// startEnv is the environment in which a shell is started, and the script that
-// gives it the rest of env: so a variable that a call unset stays unset. Names that
-// no shell can set are left out.
-func (in interpreter) startEnv(env []string) (direct []string, script []byte) {
+// startEnv is the environment in which a shell is started, and the variables of env
+// that its script gives it: so a variable that a call unset stays unset. Names that no
+// shell can set are left out.
+func (in interpreter) startEnv(env []string) (direct []string, vars map[string]string) {
+	vars = map[string]string{}
 	if in.kind == kindPwsh || in.kind == kindGitBash {
-		return env, nil // nothing starts there without some of it
+		return env, vars // nothing starts there without some of it
 	}
-	var sb strings.Builder
 	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")
-		if !slices.Contains(notOurs, name) && isSetting(e) && (name[0] < '0' || name[0] > '9') {
-			sb.WriteString("export " + name + "=" + quote(value) + "\n")
+		if !slices.Contains(notOurs, name) && !slices.Contains(shellOwn, name) && isName(name) {
+			vars[name] = value
 		}
 	}
-	return []string{}, []byte(sb.String())
+	return []string{}, vars
 }
+
+// shellOwn are variables that a shell sets and nobody else can.
+var shellOwn = []string{"SHELLOPTS", "BASHOPTS", "BASH_VERSINFO"}

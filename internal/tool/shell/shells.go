@@ -166,20 +166,20 @@ func (s *Shells) folder() (string, error) {
 	return os.MkdirTemp(s.own.dir, "call-")
 }
 
-// cwd is the folder in which the next command of a session runs.
-func (s *Shells) cwd(env tool.Env) string {
+// state is what the next command of a session begins with.
+func (s *Shells) state(env tool.Env) state {
 	s.mu.Lock()
 	ses := s.sessions[env.Session]
 	s.mu.Unlock()
 	if ses == nil {
-		return env.Cwd
+		return state{cwd: env.Cwd}
 	}
 	ses.mu.Lock()
 	defer ses.mu.Unlock()
 	if !ses.started {
-		return env.Cwd
+		return state{cwd: env.Cwd}
 	}
-	return ses.state.cwd
+	return ses.state
 }
 
 // CloseSession ends everything that a session runs. The session may be used

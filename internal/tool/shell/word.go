@@ -67,13 +67,21 @@ func readWord(w *syntax.Word, src string) word {
 		case out.glob && source != out.value:
 			out.text = source
 		case out.value == "" || strings.Trim(out.value, allowed) != "":
-			out.text = "'" + strings.ReplaceAll(out.value, "'", `'\''`) + "'"
+			out.text = quote(out.value)
 		}
 		if out.glob && strings.HasPrefix(out.value, "~") && !strings.ContainsAny(out.value, "*?[{") {
 			out.glob = false
 		}
 	}
 	return out
+}
+
+// asWord is text as one word for rules.
+func asWord(s string) string {
+	if s == "" || strings.Trim(s, harmless) != "" {
+		return quote(s)
+	}
+	return s
 }
 
 // homeOf takes a leading $HOME off a word, quoted or not.
