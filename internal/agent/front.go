@@ -17,6 +17,8 @@ type Question struct {
 	// Rule is what PermitSession and PermitAlways allow; its zero value means
 	// that neither can be offered for more than this very request.
 	Rule permission.Rule
+	// Looser are the modes that would have asked nothing, the narrowest first.
+	Looser []permission.Mode
 	// Preview is what will be written or run, whole, for people: a diff, a
 	// command. "" for none.
 	Preview string

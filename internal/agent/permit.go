@@ -51,6 +51,7 @@ func (t *turn) permission(ctx context.Context, o *outcome) string {
 	if hook.Allow && !rules.Unsure(o.request) || covered(granted, o.request) || t.s.permits.has(exactly(o.request)) {
 		return ""
 	}
+	o.looser = rules.Looser(o.request)
 	return t.question(ctx, o, why)
 }
 
@@ -74,6 +75,7 @@ func covered(granted []permission.Rule, q permission.Request) bool {
 func (t *turn) question(ctx context.Context, o *outcome, why string) string {
 	q := Question{
 		Call: o.call, Request: o.request, Title: o.title, Reason: why, Rule: permission.Suggest(o.request), Preview: o.preview(),
+		Looser: o.looser,
 	}
 	answer, err := t.front.Ask(ctx, q)
 	switch {

@@ -59,6 +59,8 @@ func (s *Session) Prompt(ctx context.Context, p Prompt) (Result, error) {
 	stop, err := t.run(ctx)
 	if errors.Is(err, ErrStrict) {
 		defer t.withdraw(ctx)
+	} else {
+		toldNow(t.notes)
 	}
 	if ctx.Err() != nil && stop != content.StopEndTurn {
 		stop, err = content.StopCancelled, nil
@@ -321,9 +323,11 @@ func (s *Session) askForFile(ctx context.Context, f Front, path string) (bool, e
 		Request: permission.Request{Tool: "attach", Action: permission.Read, Path: path},
 		Title:   "Attach " + path, Reason: "it lies outside the project",
 	}
-	if v, _ := s.policy().Rules.Decide(q.Request); v == permission.Allow {
+	rules := s.policy().Rules
+	if v, _ := rules.Decide(q.Request); v == permission.Allow {
 		return true, nil
 	}
+	q.Looser = rules.Looser(q.Request)
 	key := "attach " + path
 	if s.permits.has(key) {
 		return true, nil

@@ -119,6 +119,8 @@ type outcome struct {
 	env     tool.Env
 	request permission.Request
 	title   string
+	// looser are the modes that would ask nothing about the call.
+	looser  []permission.Mode
 	sources []content.Source
 	isError bool
 	// refused says in words why the call was not run.

@@ -198,8 +198,20 @@ func permitWord(p agent.Permit) string {
 func unasked(q agent.Question) delivery.Notice {
 	return delivery.Notice{
 		Severity: delivery.SeverityWarning, Title: "not permitted: " + q.Title,
-		Detail: q.Reason + "; there is no terminal to ask at, so it was denied (--mode full, or a rule under permissions.allow, permits it)",
+		Detail: q.Reason + "; there is no terminal to ask at, so it was denied" + remedy(q),
 	}
+}
+
+// remedy says what would permit it: the modes that do, and a rule where one can.
+func remedy(q agent.Question) string {
+	if len(q.Looser) == 0 {
+		return ""
+	}
+	var ways []string
+	for _, m := range q.Looser {
+		ways = append(ways, "--mode "+m.String())
+	}
+	return " (" + strings.Join(ways, ", ") + ", or a rule under permissions.allow, permits it)"
 }
 
 func retryNotice(e agent.Retrying) delivery.Notice {
