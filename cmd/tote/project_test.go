@@ -30,8 +30,12 @@ func TestProjectCommands(t *testing.T) {
 	r.write(".tote/skills/release/SKILL.md", []byte("---\nname: release\ndescription: How to make a release.\n---\nFirst the tag, then notes.md.\n"))
 	r.write(".tote/skills/release/notes.md", []byte("The notes are short.\n"))
 
-	out := r.tote("run", "/fix 7 quickly").want(0)
-	says(t, "stderr", out.stderr, "wait for your trust")
+	out := r.tote("run", "/fix 7 quickly").want(1)
+	says(t, "stderr", out.stderr, "wait for your trust", "there is no command /fix", "Nothing was sent")
+	if n := len(rec.Requests()); n != 0 {
+		t.Errorf("%d requests of a command that waits for trust", n)
+	}
+	r.tote("run", "fix 7 quickly").want(0)
 	if text := everyText(t, rec.Last().Body); strings.Contains(text, "Fix issue") || strings.Contains(system(t, rec.Last().Body), "How to make a release") {
 		t.Errorf("a command or a skill took effect before trust:\n%s", text)
 	}
@@ -41,7 +45,8 @@ func TestProjectCommands(t *testing.T) {
 	r.tote("run", "/fix 7 quickly").want(0)
 	says(t, "the prompt", everyText(t, rec.Last().Body), "Fix issue 7 of 7 quickly.", "the notes of the issue")
 	says(t, "the system prompt", system(t, rec.Last().Body), "release", "How to make a release.")
-	r.tote("run", "/nothing of the kind").want(0)
+	r.tote("run", "/nothing of the kind").want(1)
+	r.tote("run", " /nothing of the kind").want(0)
 	r.tote("run", "/hepl").want(1)
 	says(t, "a misspelt command", r.tote("run", "/contxt").want(1).stderr, "did you mean /context")
 	says(t, "what is no command", everyText(t, rec.Last().Body), "/nothing of the kind")

@@ -13,8 +13,8 @@ import (
 
 // jsonFront writes one object a line.
 type jsonFront struct {
-	enc   *json.Encoder
-	asker asker
+	enc *json.Encoder
+	asker
 }
 
 var _ front = (*jsonFront)(nil)
@@ -51,10 +51,6 @@ func (f *jsonFront) said(name, text string) { f.put(jsonCommand{"command", name,
 
 // reported has nothing to add: the line of the job that ended has its report.
 func (f *jsonFront) reported(tool.JobState) {}
-
-func (f *jsonFront) asked(ctx context.Context, q agent.Question) (agent.Permit, error) {
-	return f.asker.ask(ctx, q)
-}
 
 type jsonReceipt struct {
 	Type string `json:"type"`
@@ -99,7 +95,7 @@ type jsonCall struct {
 }
 
 func (f *jsonFront) ToolStarted(e agent.ToolStarted) {
-	c := jsonCall{Type: "tool_call", ID: e.Call.ID, Name: e.Call.Name, Title: e.Title, Does: does(e.Call, e.Title)}
+	c := jsonCall{Type: "tool_call", ID: e.Call.ID, Name: e.Call.Name, Title: e.Title, Does: does(e.Call, "")}
 	if json.Valid([]byte(e.Call.Arguments)) {
 		c.Arguments = json.RawMessage(e.Call.Arguments)
 	}
@@ -220,23 +216,34 @@ func (f *jsonFront) Used(e agent.Used) {
 func (f *jsonFront) Ended(agent.Ended) {}
 
 type jsonPermission struct {
-	Type     string `json:"type"`
-	Title    string `json:"title"`
-	Tool     string `json:"tool"`
-	Path     string `json:"path,omitempty"`
-	Detail   string `json:"detail,omitempty"`
-	Reason   string `json:"reason"`
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Tool   string `json:"tool"`
+	Path   string `json:"path,omitempty"`
+	Detail string `json:"detail,omitempty"`
+	Reason string `json:"reason"`
+	// Rule is what an answer for the session or for good permits, "" for this
+	// very request.
+	Rule     string `json:"rule"`
 	Decision string `json:"decision"`
 }
 
 // Ask implements agent.Front.
 func (f *jsonFront) Ask(ctx context.Context, q agent.Question) (agent.Permit, error) {
 	p, err := f.asker.ask(ctx, q)
-	f.put(jsonPermission{"permission", q.Title, q.Request.Tool, q.Request.Path, q.Request.Detail, q.Reason, permitWord(p)})
+	f.answered(q, p)
+	return p, err
+}
+
+func (f *jsonFront) answered(q agent.Question, p agent.Permit) {
+	rule := ""
+	if q.Rule.Tool != "" {
+		rule = q.Rule.String()
+	}
+	f.put(jsonPermission{"permission", q.Title, q.Request.Tool, q.Request.Path, q.Request.Detail, q.Reason, rule, permitWord(p)})
 	if f.asker.in == nil {
 		f.Noticed(agent.Noticed{Notice: unasked(q)})
 	}
-	return p, err
 }
 
 type jsonError struct {

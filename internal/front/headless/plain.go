@@ -16,7 +16,7 @@ import (
 type plainFront struct {
 	out, err io.Writer
 	live     bool
-	asker    asker
+	asker
 	// answer is text that may still be withdrawn.
 	answer strings.Builder
 	// open: the last thing on a live Out did not end its line.
@@ -59,10 +59,6 @@ func (f *plainFront) reported(j tool.JobState) {
 	if j.Report != "" {
 		f.said("", j.Report+"\n")
 	}
-}
-
-func (f *plainFront) asked(ctx context.Context, q agent.Question) (agent.Permit, error) {
-	return f.asker.ask(ctx, q)
 }
 
 func (f *plainFront) Receipts(e agent.Receipts) {
@@ -132,8 +128,12 @@ func (f *plainFront) flush() {
 func (f *plainFront) ToolStarted(e agent.ToolStarted) {
 	f.flush()
 	title := clip(oneLine(e.Title), maxDoes)
+	more := does(e.Call, title)
+	if e.Call.Name == "bash" && more == "" {
+		title = "$ " + title // which is the command itself
+	}
 	f.note("* %s", title)
-	for l := range strings.Lines(does(e.Call, title)) {
+	for l := range strings.Lines(more) {
 		f.note("  %s", strings.TrimRight(l, "\n"))
 	}
 }
@@ -144,7 +144,7 @@ func (f *plainFront) ToolRunning(agent.ToolRunning) {}
 func (f *plainFront) ToolOutput(e agent.ToolOutput) {
 	if f.live {
 		for line := range strings.Lines(e.Text) {
-			f.note("  | %s", clip(oneLine(line), 200))
+			f.note("  | %s", clip(oneLine(strings.TrimRight(line, "\r\n")), 200))
 		}
 	}
 }
@@ -198,10 +198,15 @@ func (f *plainFront) Ended(agent.Ended)         { f.flush() }
 // Ask implements agent.Front.
 func (f *plainFront) Ask(ctx context.Context, q agent.Question) (agent.Permit, error) {
 	f.flush()
+	p, err := f.asker.ask(ctx, q)
+	f.answered(q, p)
+	return p, err
+}
+
+func (f *plainFront) answered(q agent.Question, _ agent.Permit) {
 	if f.asker.in == nil {
 		f.Noticed(agent.Noticed{Notice: unasked(q)})
 	}
-	return f.asker.ask(ctx, q)
 }
 
 func (f *plainFront) fail(p Problem) {

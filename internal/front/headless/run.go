@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"tote/internal/agent"
 	"tote/internal/content"
@@ -62,7 +61,7 @@ func Run(ctx context.Context, t Turn, s Streams) int {
 	defer cancel()
 	out := &sink{w: s.Out, stop: cancel}
 	s.Out = out
-	f := newFront(s, t.Session.Stored().Cwd)
+	f := &guarded{front: newFront(s, t.Session.Stored().Cwd)}
 	f.session(t.Session.ID())
 	for _, n := range t.Notices {
 		f.Noticed(agent.Noticed{Notice: n})
@@ -79,7 +78,7 @@ func Run(ctx context.Context, t Turn, s Streams) int {
 
 // work carries out a command or runs a turn, then waits for the jobs that were
 // started, and returns the exit code.
-func work(ctx context.Context, t Turn, f front) int {
+func work(ctx context.Context, t Turn, f *guarded) int {
 	if t.World == nil {
 		stop, code := turn(ctx, t, f)
 		f.done(stop)
@@ -100,36 +99,40 @@ func work(ctx context.Context, t Turn, f front) int {
 	}
 	if !wait(ctx, t, f) {
 		stop, code = content.StopCancelled, ExitInterrupted
-	} else if job != "" {
-		report(ctx, t, job, f)
+	} else if job != "" && !report(ctx, t, job, f) {
+		stop, code = content.StopFailed, ExitFailed
 	}
 	f.done(stop)
 	return code
 }
 
-// report shows what a job came to that the user started with a command.
-func report(ctx context.Context, t Turn, id string, f front) {
+// report shows what a job came to that the user started with a command, and reports
+// whether it did its work.
+func report(ctx context.Context, t Turn, id string, f front) bool {
 	j, err := t.World.Jobs.WaitJob(ctx, t.Session.ID(), id)
 	if err != nil {
 		f.fail(Explain(err))
-		return
+		return false
+	}
+	if j.State != jobDone {
+		f.fail(Problem{Kind: "job", Message: Clean(j.ID + " " + j.State + ": " + j.Report)})
+		return false
 	}
 	f.reported(j)
+	return true
 }
 
+// jobDone is the state of a job that did its work.
+const jobDone = "done"
+
 // attend answers for the jobs of the session and shows them, until it is undone.
-func attend(t Turn, f front) (undo func()) {
+func attend(t Turn, f *guarded) (undo func()) {
 	jobs := t.World.Jobs
 	if jobs == nil {
 		return func() {}
 	}
-	jobs.Attend(t.Session.ID(), f.asked)
-	var mu sync.Mutex
-	t.Session.WatchJobs(func(j tool.JobState) {
-		mu.Lock()
-		defer mu.Unlock()
-		f.JobChanged(agent.JobChanged{Job: j})
-	})
+	jobs.Attend(t.Session.ID(), f.forJob)
+	t.Session.WatchJobs(func(j tool.JobState) { f.JobChanged(agent.JobChanged{Job: j}) })
 	return func() {
 		jobs.Attend(t.Session.ID(), nil)
 		t.Session.WatchJobs(nil)
@@ -208,8 +211,9 @@ type front interface {
 	said(name, text string)
 	// reported shows the report of a job that the user started.
 	reported(j tool.JobState)
-	// asked asks a question of a background job.
-	asked(ctx context.Context, q agent.Question) (agent.Permit, error)
+	// ask asks a question without showing what was answered, which answered does.
+	ask(ctx context.Context, q agent.Question) (agent.Permit, error)
+	answered(q agent.Question, p agent.Permit)
 	fail(Problem)
 	done(content.StopReason)
 }
