@@ -23,7 +23,11 @@ func IsNote(b content.Block) bool {
 }
 
 // note is what a model is to be told. key finds it again, "" for nothing.
-type note struct{ key, text string }
+// told is called when it has been, nil for nothing.
+type note struct {
+	key, text string
+	told      func()
+}
 
 // planNote tells the model of plan mode.
 const planNote = "[plan mode: nothing may be written, run or fetched in this turn; look, then propose a plan]"
@@ -43,6 +47,19 @@ func plannedIn(turns []content.Turn) bool {
 // AddNote tells the model something before the next request: in the running turn
 // with the results of its tools, else with the next prompt.
 func (s *Session) AddNote(text string) { s.queue(note{text: text}) }
+
+// AddNoteOnce is AddNote for what must not be lost: told is called when the note is
+// part of the conversation. A prompt that was refused does not count.
+func (s *Session) AddNoteOnce(text string, told func()) { s.queue(note{text: text, told: told}) }
+
+// toldNow calls what waits for the telling of some notes.
+func toldNow(notes []note) {
+	for _, n := range notes {
+		if n.told != nil {
+			n.told()
+		}
+	}
+}
 
 func (s *Session) queue(n note) {
 	s.mu.Lock()
@@ -102,10 +119,12 @@ func (s *Session) withNotes(ctx context.Context, own content.Message, notes []no
 
 // noteIn puts what is queued behind the last of some results.
 func (t *turn) noteIn(ctx context.Context, results []content.Part) error {
-	notes, err := t.s.noted(ctx, t.s.takeNotes())
+	taken := t.s.takeNotes()
+	notes, err := t.s.noted(ctx, taken)
 	if err != nil {
 		return err
 	}
+	toldNow(taken)
 	last, ok := results[len(results)-1].(content.ToolResult)
 	for _, p := range notes {
 		if b, isBlock := p.(content.Block); ok && isBlock {

@@ -316,8 +316,18 @@ func TestOrphans(t *testing.T) {
 	if err := o.jobs.SaveJob(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}
+	reported := func(want bool) {
+		t.Helper()
+		rows, err := o.jobs.Jobs(t.Context(), o.Session.ID())
+		if err != nil || len(rows) != 1 || rows[0].Reported != want || rows[0].State != delegate.StateInterrupted {
+			t.Errorf("rows %+v, %v", rows, err)
+		}
+	}
 	o.crew.Recall(o.Session)
+	o.crew.Recall(o.Session)
+	reported(false) // a process that ends now has told nobody
 	o.Must(t.Context(), "hi")
+	reported(true)
 	has(t, o.Last().Text, "job-1", "interrupted")
 	o.Must(t.Context(), "again")
 	if n := strings.Count(o.Last().Text, "interrupted:"); n != 1 {

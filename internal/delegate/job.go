@@ -223,9 +223,9 @@ func (c *Crew) StopJob(ctx context.Context, session, id string) error {
 }
 
 // Recall looks at the jobs of a session that this process did not start: those of a
-// dead process are interrupted, and what was not told is told with the next prompt. It
-// also notes as told what this process has put into the conversation. It belongs after
-// opening a session; every turn calls it too.
+// dead process are interrupted, and what was not told is told with the next prompt that
+// is taken in. It also notes as told what this process has put into the conversation.
+// It belongs after opening a session; every turn calls it too.
 func (c *Crew) Recall(s *agent.Session) {
 	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
 	defer cancel()
@@ -241,14 +241,22 @@ func (c *Crew) Recall(s *agent.Session) {
 		mine := r.Owner == c.o.Owner
 		if r.State == StateRunning && !mine && (c.o.Alive == nil || !c.o.Alive(r.Owner)) {
 			r.State, r.Ended, r.Report = StateInterrupted, c.o.Now(), "[interrupted: the program that ran it is gone]"
+			_ = c.o.Records.SaveJob(ctx, r) // else the next one finds it
 		}
-		if r.State == StateRunning || r.Reported {
-			continue
+		switch {
+		case r.State == StateRunning || r.Reported:
+		case mine:
+			c.reported(ctx, r)
+		case first:
+			s.AddNoteOnce(note(r.JobState), func() { c.reported(context.WithoutCancel(ctx), r) })
 		}
-		if first && !mine {
-			s.AddNote(note(r.JobState))
-		}
-		r.Reported = true
-		_ = c.o.Records.SaveJob(ctx, r) // else it is told once more
 	}
+}
+
+// reported notes that the model has been told of a job's end.
+func (c *Crew) reported(ctx context.Context, r Record) {
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	r.Reported = true
+	_ = c.o.Records.SaveJob(ctx, r) // else it is told once more
 }
