@@ -3,7 +3,9 @@ package ingest
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -115,27 +117,55 @@ func cutRune(data []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// looksUTF16 tells UTF-16 without a mark by its zero bytes, which Latin script,
-// digits and blanks have on one side only. It looks at the beginning; decoding
-// is strict about the rest.
+const (
+	// fewestUnits is how many units of UTF-16 there are at least where no mark
+	// says what they are: a few bytes with NULs among them are anything.
+	fewestUnits = 8
+	// utf16Head is how much of the beginning is looked at, in bytes.
+	utf16Head = 4096
+)
+
+// looksUTF16 tells UTF-16 without a mark by what Latin script makes of it: nearly
+// all units are printed characters below U+0100, so the zero bytes stand on one side
+// only, and most are letters, digits and blanks. It looks at the beginning; decoding is
+// strict about the rest. Text in other scripts needs its mark: a third of such units,
+// as one may ask for there, is found in binary data as well.
 func looksUTF16(data []byte, order binary.ByteOrder) bool {
-	const enough = 4096
-	if len(data) < 4 || len(data)%2 != 0 {
+	units := min(len(data), utf16Head) / 2
+	if len(data)%2 != 0 || units < fewestUnits {
 		return false
 	}
-	data = data[:min(len(data), enough)]
-	high, low := 0, 0
-	for i := 0; i < len(data); i += 2 {
-		v := order.Uint16(data[i:])
-		if v>>8 == 0 {
-			high++
-		}
-		if v&0xff == 0 {
+	latin, worded, low := 0, 0, 0
+	for i := range units {
+		v := order.Uint16(data[2*i:])
+		r := rune(v)
+		switch {
+		case v&0xff == 0:
 			low++
+		case v >= 0x100 || !unicode.IsPrint(r) && !isBlank(r):
+		default:
+			latin++
+			if unicode.IsLetter(r) || unicode.IsDigit(r) || r == ' ' || isBlank(r) {
+				worded++
+			}
 		}
 	}
-	units := len(data) / 2
-	return high*10 >= units*3 && low*20 <= units
+	return latin*10 >= units*9 && worded*2 >= units && low*100 <= units
+}
+
+func isBlank(r rune) bool { return r == '\t' || r == '\n' || r == '\r' }
+
+// notText says why bytes are no text, "" where nothing is to be said.
+func notText(data []byte) string {
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		return fmt.Sprintf("it is no text: byte %d of it is a NUL", i+1)
+	}
+	for i, c := range data {
+		if binaryByte[c] != 0 {
+			return fmt.Sprintf("it is no text: byte %d of it is the control character 0x%02x", i+1, c)
+		}
+	}
+	return "it is no text in a character set that can be told"
 }
 
 // fromUTF16 is strict: a lone surrogate, a NUL or an odd length is no text.

@@ -20,6 +20,9 @@ const (
 func (in *Inlet) document(ctx context.Context, data []byte, cl claim) (content.Block, error) {
 	b := content.Document{Attachment: cl.att}
 	b.Detail = mislabelled(cl, b.Original.MIME)
+	if b.Original.MIME == binaryType && b.Detail == "" {
+		b.Detail = notText(data)
+	}
 	if b.Original.MIME != pdfType {
 		b.Prepared = b.Original
 		return b, nil
