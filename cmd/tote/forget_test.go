@@ -91,3 +91,47 @@ func TestForget(t *testing.T) {
 	r.tote("forget", "--session", id, "image-9.png").want(2)
 	r.tote("forget").want(2)
 }
+
+// TestForgetTellsWhoElse holds that forgetting names the sessions in which the same
+// bytes stay, says that something was forgotten before, and what is no attachment.
+func TestForgetTellsWhoElse(t *testing.T) {
+	t.Parallel()
+	rec := p.NewRecorder(t, p.Text("ok"))
+	r := newRig(t)
+	r.backend(rec.URL, "true")
+	shot := screenshotOf(t)
+	r.write("a.png", shot)
+	one := r.tote("run", "--json", "-a", "a.png", "the first").want(0).session()
+	two := r.tote("run", "--json", "-a", "a.png", "-a", "a.png", "the second").want(0).session()
+	three := r.tote("run", "--json", "-a", "a.png", "the third").want(0).session()
+	r.tote("run", "--session", three, "/undo").want(0)
+
+	out := r.tote("forget", "--session", one, "image-1.png").want(0)
+	says(t, "forget", out.stdout, "image-1.png is forgotten here: 0 stored blobs and 0 copies removed", "its bytes stay in the store",
+		"session "+two+" (the second) in "+r.cwd+": tote forget --session "+two+" image-1.png", "tote forget --session "+three+" image-1.png")
+	if strings.Contains(out.stdout, one) {
+		t.Errorf("the session itself is named: %s", out.stdout)
+	}
+	out = r.tote("forget", "--session", one, "image-1.png").want(0)
+	says(t, "again", out.stdout, "was already forgotten")
+	if strings.Contains(out.stdout, "stay") || len(holding(t, r.home, shot)) == 0 {
+		t.Errorf("again: %s", out.stdout)
+	}
+	l := r.tote("forget", "--json", "--session", one, "image-1.png").want(0).lines("forgotten")
+	if len(l) != 1 || l[0]["already"] != true {
+		t.Errorf("again, as a line: %v", l)
+	}
+	l = r.tote("forget", "--json", "--session", three, "image-1.png").want(0).lines("forgotten")
+	kept, _ := l[0]["kept"].([]any)
+	if len(kept) != 1 || line(kept[0].(map[string]any)).str("session") != two || l[0]["already"] != false {
+		t.Errorf("of a turn that was taken back: %v", l)
+	}
+	out = r.tote("forget", "--session", two, "image-1.png").want(0)
+	says(t, "the last one", out.stdout, "1 stored blob and 0 copies removed")
+	if left := holding(t, r.home, shot); strings.Contains(out.stdout, "stay") || len(left) != 0 {
+		t.Errorf("the last one: %s, left in %v", out.stdout, left)
+	}
+	says(t, "a text", r.tote("forget", "--session", two, "text-1").want(0).stdout, "its words are removed")
+	says(t, "a text again", r.tote("forget", "--session", two, "text-1").want(0).stdout, "already forgotten")
+	says(t, "none", r.tote("forget", "--session", two, "image-9.png").want(2).stderr, "tote receipts "+two)
+}
