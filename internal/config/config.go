@@ -282,15 +282,18 @@ type Limits struct {
 }
 
 // Permissions say what tools may do. A deny rule beats an ask rule, which beats
-// an allow rule.
+// an allow rule. A rule is tool or tool(pattern).
 type Permissions struct {
 	// Mode is the general policy, from the strictest: plan, ask, edits, full.
 	Mode Mode `json:"mode,omitempty"`
-	// Allow are the rules for what runs without asking.
+	// Allow are the rules for what runs without asking, such as bash(go test *) or
+	// edit(src/**). edit is every tool that changes files, read every tool that reads
+	// a path.
 	Allow []string `json:"allow,omitempty"`
-	// Ask are the rules for what asks first.
+	// Ask are the rules for what asks first. They are read as widely as those of deny.
 	Ask []string `json:"ask,omitempty"`
-	// Deny are the rules for what never runs.
+	// Deny are the rules for what never runs. write and edit are every tool that
+	// changes files, read every tool that reads a path, and a folder is all in it.
 	Deny []string `json:"deny,omitempty"`
 }
 

@@ -8,7 +8,7 @@ type Tools struct {
 	Bash BashTool `json:"bash,omitzero"`
 	// Fetch holds the settings of the tool that reads web pages.
 	Fetch FetchTool `json:"fetch"`
-	// Disabled are the names of tools that no agent gets.
+	// Disabled are the names of built-in tools that no agent gets.
 	Disabled []string `json:"disabled,omitempty"`
 }
 

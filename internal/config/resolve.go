@@ -95,6 +95,8 @@ type Overlay struct {
 	Agent string // --agent
 	Model string // --model, PROVIDER/MODEL
 	Mode  string // --mode
+	// Dirs are absolute, of --add-dir where a session has no list of its own.
+	Dirs []string
 }
 
 // Apply returns the configuration with the command line's wishes. A model given
@@ -109,6 +111,7 @@ func (c *Config) Apply(o Overlay) (Config, error) {
 		}
 		out.Permissions.Mode = mode
 	}
+	out.AdditionalDirectories = slices.Concat(out.AdditionalDirectories, o.Dirs)
 	base, err := c.Agent(o.Agent)
 	if err != nil {
 		return Config{}, err

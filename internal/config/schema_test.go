@@ -63,7 +63,7 @@ var bounds = map[string]map[string]any{
 	"Limits.SummaryAt":          {"minimum": 10, "maximum": 100},
 	"Agent.Purpose":             {"minLength": 1, "maxLength": 200},
 	"BashTool.Shell":            {"minLength": 1},
-	"Tools.Disabled":            {"items": map[string]any{"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,127}$"}},
+	"Tools.Disabled":            {"items": map[string]any{"type": "string", "enum": config.ToolNames()}},
 	"Hook.Command":              {"minItems": 1},
 	"FaultStatus.Code":          {"minimum": 400, "maximum": 599},
 	"Refusal.Status":            {"minimum": 400, "maximum": 599},

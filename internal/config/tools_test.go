@@ -3,8 +3,10 @@ package config_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -110,5 +112,18 @@ func TestFloors(t *testing.T) {
 	_, withheld, _ := config.Merge(config.Layer{}, parse(t, `{"limits": {"turn_timeout": "1ns"}}`), config.TrustedProject)
 	if withheld != nil {
 		t.Errorf("a trusted project was held back: %q", withheld)
+	}
+}
+
+// TestFloorsPage holds that the page for users names each floor.
+func TestFloorsPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/project.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for member, least := range config.Floors() {
+		if !regexp.MustCompile("(?m)^\\| .*`" + regexp.QuoteMeta(member) + "`.* \\| " + least + " \\|").Match(page) {
+			t.Errorf("docs/project.md does not say that %s is at least %s", member, least)
+		}
 	}
 }
