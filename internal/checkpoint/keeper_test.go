@@ -374,15 +374,15 @@ func TestNotNoted(t *testing.T) {
 	}
 }
 
-// expect is a write of which the program lives to say only that it comes.
-func (b *bench) expect(turn, name, text string) {
+// expect is a write to the file f by turn 1 of which the program lives to say only that it comes.
+func (b *bench) expect(text string) {
 	b.t.Helper()
-	must(b.t, b.Keep(b.t.Context(), "s", turn, b.path(name)))
+	must(b.t, b.Keep(b.t.Context(), "s", "1", b.path("f")))
 	sum := content.Digest{}
 	if text != "-" {
 		sum = sha256.Sum256([]byte(text))
 	}
-	must(b.t, b.Expect(b.t.Context(), "s", turn, b.path(name), sum))
+	must(b.t, b.Expect(b.t.Context(), "s", "1", b.path("f"), sum))
 }
 
 // A program that was killed around its write is still known as the one that wrote,
@@ -397,17 +397,17 @@ func TestExpected(t *testing.T) {
 		kept           bool
 		onlyNewest     bool
 	}{
-		{"killed after the write", "A", func(b *bench) { b.expect("1", "f", "B"); b.set("f", "B") }, "A", true, false, false, false},
-		{"killed after it made the file", "-", func(b *bench) { b.expect("1", "f", "B"); b.set("f", "B") }, "-", false, true, false, false},
-		{"killed after it removed the file", "A", func(b *bench) { b.expect("1", "f", "-"); b.set("f", "-") }, "A", true, false, false, false},
-		{"killed before the write", "A", func(b *bench) { b.expect("1", "f", "B") }, "A", false, false, false, false},
-		{"killed after a second write", "A", func(b *bench) { b.turn("1", "f", "B"); b.expect("1", "f", "C"); b.set("f", "C") }, "A", true, false, false, false},
-		{"killed before a second write", "A", func(b *bench) { b.turn("1", "f", "B"); b.expect("1", "f", "C") }, "A", true, false, false, false},
-		{"changed by others since", "A", func(b *bench) { b.expect("1", "f", "B"); b.set("f", "X") }, "X", false, false, true, false},
-		{"a later turn", "A", func(b *bench) { b.expect("1", "f", "B"); b.set("f", "B"); b.turn("2", "f", "C") }, "A", true, false, false, false},
-		{"only the later turn", "A", func(b *bench) { b.expect("1", "f", "B"); b.set("f", "B"); b.turn("2", "f", "C") }, "B", true, false, false, true},
+		{"killed after the write", "A", func(b *bench) { b.expect("B"); b.set("f", "B") }, "A", true, false, false, false},
+		{"killed after it made the file", "-", func(b *bench) { b.expect("B"); b.set("f", "B") }, "-", false, true, false, false},
+		{"killed after it removed the file", "A", func(b *bench) { b.expect("-"); b.set("f", "-") }, "A", true, false, false, false},
+		{"killed before the write", "A", func(b *bench) { b.expect("B") }, "A", false, false, false, false},
+		{"killed after a second write", "A", func(b *bench) { b.turn("1", "f", "B"); b.expect("C"); b.set("f", "C") }, "A", true, false, false, false},
+		{"killed before a second write", "A", func(b *bench) { b.turn("1", "f", "B"); b.expect("C") }, "A", true, false, false, false},
+		{"changed by others since", "A", func(b *bench) { b.expect("B"); b.set("f", "X") }, "X", false, false, true, false},
+		{"a later turn", "A", func(b *bench) { b.expect("B"); b.set("f", "B"); b.turn("2", "f", "C") }, "A", true, false, false, false},
+		{"only the later turn", "A", func(b *bench) { b.expect("B"); b.set("f", "B"); b.turn("2", "f", "C") }, "B", true, false, false, true},
 		{"a write that failed", "A", func(b *bench) {
-			b.expect("1", "f", "B")
+			b.expect("B")
 			must(b.t, b.Wrote(b.t.Context(), "s", "1", b.path("f")))
 			b.set("f", "B") // by somebody else
 		}, "B", false, false, true, false},
