@@ -20,11 +20,12 @@ import (
 
 const acpHelp = `Serves an editor that speaks the Agent Client Protocol on standard input and
 output. Editors started from a desktop lack your shell's environment; --home and
---config say where things are. --log writes what goes wrong to a file, without
+--config say where things are. --mode is how sessions begin, until the editor
+chooses another; --add-dir counts for all of them. --log writes what goes wrong to a file, without
 the content of messages.`
 
 func cmdACP(ctx context.Context, e environment, args []string) int {
-	f := newFlags(e, "acp", "", acpHelp).withModel()
+	f := newFlags(e, "acp", "", acpHelp).withModel().withPowers()
 	logFile := f.String("log", "", "append to this `file` what goes wrong")
 	rest, code, done := f.parse(args)
 	if done {
@@ -32,6 +33,9 @@ func cmdACP(ctx context.Context, e environment, args []string) int {
 	}
 	if len(rest) > 0 {
 		return f.fail(fmt.Errorf("%w: acp takes no arguments", config.ErrUsage))
+	}
+	if _, err := config.ParseMode(f.mode); f.mode != "" && err != nil {
+		return f.fail(misuse("--%v", err))
 	}
 	a, cwd, err := f.open()
 	if err != nil {

@@ -69,9 +69,9 @@ func (q question) offers(id string) bool {
 }
 
 // editor starts the program and opens a session, or the one of that id again.
-func (r *rig) editor(t *testing.T, session string, answer func(question) string) *editor {
+func (r *rig) editor(t *testing.T, session string, answer func(question) string, flags ...string) *editor {
 	t.Helper()
-	run := r.command(t, "tote", "acp")
+	run := r.command(t, "tote", append([]string{"acp"}, flags...)...)
 	run.cmd.Stdout = nil
 	out, err := run.cmd.StdoutPipe()
 	if err != nil {

@@ -27,6 +27,8 @@ type flags struct {
 	json            bool
 	// common to those that choose a model
 	agent, model, mode string
+	// dirs are the folders of --add-dir.
+	dirs list
 	// help prints the help text.
 	help func()
 }
@@ -71,6 +73,29 @@ func (f *flags) withModel() *flags {
 	f.StringVar(&f.agent, "agent", "", "`name` of an agent of the configuration")
 	f.StringVar(&f.model, "model", "", "`provider/model`, split at the first slash")
 	return f
+}
+
+// withPowers adds the flags for what may be done without asking.
+func (f *flags) withPowers() *flags {
+	f.Var(&f.dirs, "add-dir", "a further `folder` that tools may work in; may be repeated")
+	f.StringVar(&f.mode, "mode", "", "permission `mode`: ask, edits, plan or full")
+	return f
+}
+
+// folders are those of --add-dir, nil for none given.
+func (f *flags) folders() ([]string, error) {
+	var out []string
+	for _, d := range f.dirs {
+		abs, err := filepath.Abs(d)
+		if err != nil {
+			return nil, fmt.Errorf("find --add-dir %s: %w", d, err)
+		}
+		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
+			return nil, misuse("--add-dir %s is not a folder", d)
+		}
+		out = append(out, abs)
+	}
+	return out, nil
 }
 
 // parse reads flags and arguments in any order; what follows "--" is arguments.
@@ -120,9 +145,14 @@ func (f *flags) open() (*app.App, string, error) {
 	if info, err := os.Stat(cwd); err != nil || !info.IsDir() {
 		return nil, "", misuse("--cwd %s is not a folder", cwd)
 	}
+	over := config.Overlay{Agent: f.agent, Model: f.model, Mode: f.mode}
+	if f.Name() == "acp" { // a turn gives them to its session
+		if over.Dirs, err = f.folders(); err != nil {
+			return nil, "", err
+		}
+	}
 	a, err := app.Open(app.Options{
-		Config:  f.configOptions(""),
-		Overlay: config.Overlay{Agent: f.agent, Model: f.model, Mode: f.mode}, Version: version, Now: f.e.now,
+		Config: f.configOptions(""), Overlay: over, Version: version, Now: f.e.now,
 	})
 	return a, cwd, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strconv"
 	"strings"
 
 	"tote/internal/app"
@@ -120,12 +119,8 @@ func sayKeeper(w io.Writer, k app.Keeper) {
 
 // many spells a number of things.
 func many(n int, what string) string {
-	s := strconv.Itoa(n) + " " + what
-	if n == 1 {
-		return s
+	if stem, ok := strings.CutSuffix(what, "y"); ok {
+		return headless.Count(int64(n), what, stem+"ies")
 	}
-	if stem, ok := strings.CutSuffix(s, "y"); ok {
-		return stem + "ies"
-	}
-	return s + "s"
+	return headless.Count(int64(n), what, what+"s")
 }

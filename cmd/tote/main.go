@@ -135,7 +135,7 @@ func dispatch(ctx context.Context, e environment, args []string) int {
 func usage(w io.Writer) {
 	say(w, "tote is a coding agent. What you hand it arrives at the model, or you are told what happened to it.\n\nUsage: tote COMMAND [FLAGS]\n\nCommands:")
 	for _, c := range commands() {
-		say(w, "  %-10s %s", c.name, c.short)
+		say(w, "  %-11s %s", c.name, c.short)
 	}
 	say(w, "\nEvery command takes --help. The first run needs no configuration:\n  tote run -a picture.png \"what is in this picture?\"\nis answered by the built-in offline stand-in, which is no language model and says so.")
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"tote/internal/app"
+	"tote/internal/delivery"
 	"tote/internal/front/headless"
 	"tote/internal/mcp"
 )
@@ -70,29 +72,38 @@ func (f *flags) listServers(ctx context.Context, ws *app.Workspace) error {
 	for _, n := range ws.Notices() {
 		say(f.e.stderr, "%s: %s", n.Severity, n.Title)
 	}
+	if !f.json {
+		for _, l := range serverLines(list, notices) {
+			say(f.e.stdout, "%s", l)
+		}
+		return nil
+	}
 	for _, s := range list {
-		if err := f.putServer(s); err != nil {
+		err := headless.PutJSON(f.e.stdout, jsonServer{
+			"server", s.Name, string(s.State), s.Tools, s.Resources, s.Prompts, s.Problem, s.Version, s.Protocol,
+		})
+		if err != nil {
 			return err
 		}
-	}
-	if len(list) == 0 && !f.json {
-		for _, n := range notices {
-			say(f.e.stderr, "%s: %s", n.Severity, n.Title)
-		}
-		say(f.e.stdout, "no MCP servers are configured here (mcp_servers in the configuration, or .mcp.json)")
 	}
 	return nil
 }
 
-func (f *flags) putServer(s mcp.Status) error {
-	if f.json {
-		return headless.PutJSON(f.e.stdout, jsonServer{
-			"server", s.Name, string(s.State), s.Tools, s.Resources, s.Prompts, s.Problem, s.Version, s.Protocol,
-		})
+// serverLines say how the servers are, for tote mcp and /mcp alike.
+func serverLines(list []mcp.Status, notices []delivery.Notice) []string {
+	var out []string
+	for _, s := range list {
+		line := fmt.Sprintf("%-20s %-9s %s, %s, %s  %s", s.Name, s.State, many(s.Tools, "tool"), many(s.Resources, "resource"), many(s.Prompts, "prompt"), s.Version)
+		out = append(out, strings.TrimRight(line, " "))
+		if s.Problem != "" {
+			out = append(out, "  "+s.Problem)
+		}
 	}
-	_, err := fmt.Fprintf(f.e.stdout, "%-20s %-9s %d tools, %d resources, %d prompts  %s\n", s.Name, s.State, s.Tools, s.Resources, s.Prompts, s.Version)
-	if err == nil && s.Problem != "" {
-		_, err = fmt.Fprintf(f.e.stdout, "  %s\n", s.Problem)
+	if len(list) > 0 {
+		return out
 	}
-	return err
+	for _, n := range notices {
+		out = append(out, n.Severity.String()+": "+n.Title)
+	}
+	return append(out, "no MCP servers are configured here (mcp_servers in the configuration, or .mcp.json)")
 }

@@ -86,7 +86,11 @@ func TestMCPOfAProject(t *testing.T) {
 		t.Errorf("tools before trust: %s", tools)
 	}
 	r.tote("trust").want(0)
-	says(t, "mcp list", r.tote("mcp", "list").want(0).stdout, "tiny", "2 tools", "7.7")
+	listed := r.tote("mcp", "list").want(0).stdout
+	says(t, "mcp list", listed, "tiny", "2 tools", "0 prompts", "7.7")
+	if got := r.tote("run", "/mcp").want(0).stdout; got != listed {
+		t.Errorf("/mcp says %q, tote mcp list %q", got, listed)
+	}
 	l := r.tote("mcp", "list", "--json").want(0).lines("server")
 	if len(l) != 1 || l[0].str("name") != "tiny" || l[0].str("state") != "ready" && l[0].str("state") != "running" {
 		t.Errorf("mcp list: %v", l)
@@ -122,7 +126,11 @@ func TestMCPIsAskedAbout(t *testing.T) {
 		t.Errorf("%d pictures", n)
 	}
 	says(t, "the notices", fmt.Sprint(out.lines("notice")), "gone")
-	says(t, "mcp list", r.tote("mcp", "list").want(0).stdout, "gone", "tiny")
+	listed := r.tote("mcp", "list").want(0).stdout
+	says(t, "mcp list", listed, "gone", "tiny")
+	if got := r.tote("run", "/mcp").want(0).stdout; got != listed {
+		t.Errorf("/mcp says %q, tote mcp list %q", got, listed)
+	}
 	r.tote("mcp", "login", "nobody").want(1)
 	r.tote("mcp", "dance").want(2)
 }

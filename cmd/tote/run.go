@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"tote/internal/agent"
@@ -20,8 +18,11 @@ import (
 
 const runHelp = `Runs one turn: PROMPT and the attached files go to the model, the answer is
 printed. Standard input is read only for "-" (the prompt) or "-a -" (an
-attachment). @path in the prompt attaches that file. A prompt that begins with a
-command, such as /context, /undo or /job, is carried out; /help lists them.
+attachment). @path in the prompt attaches that file.
+
+A PROMPT that begins with /command is carried out by tote itself: tote run /help
+lists the commands, tote run --continue /context or /undo is about the newest
+session, tote run "/job PROMPT" works in the background and waits for its report.
 
 Exit codes: 0 answered; 1 the turn failed; 2 usage or configuration; 3 something
 was not delivered whole and --strict was given; 130 interrupted; 143 terminated.`
@@ -29,7 +30,7 @@ was not delivered whole and --strict was given; 130 interrupted; 143 terminated.
 // runFlags are the flags of one turn.
 type runFlags struct {
 	*flags
-	files, dirs    list
+	files          list
 	session        string
 	newest         bool
 	strict, sample bool
@@ -40,15 +41,13 @@ type runFlags struct {
 }
 
 func newRunFlags(e environment) *runFlags {
-	f := &runFlags{flags: newFlags(e, "run", "[PROMPT | -]", runHelp).withJSON().withModel()}
+	f := &runFlags{flags: newFlags(e, "run", "[PROMPT | -]", runHelp).withJSON().withModel().withPowers()}
 	f.Var(&f.files, "a", "attach a `file`; may be repeated; \"-\" is standard input")
-	f.Var(&f.dirs, "add-dir", "a further `folder` that tools may work in; may be repeated")
 	f.BoolVar(&f.sample, "sample", false, "attach a picture that the program draws itself")
 	f.StringVar(&f.session, "session", "", "continue the session with this `id`")
 	f.BoolVar(&f.newest, "continue", false, "continue the newest session of this folder")
 	f.BoolVar(&f.strict, "strict", false, "do not answer with less than was handed over")
 	f.DurationVar(&f.timeout, "timeout", 0, "give up after this `time`: 90s, 5m")
-	f.StringVar(&f.mode, "mode", "", "permission `mode`: ask, edits, plan or full")
 	return f
 }
 
@@ -194,22 +193,6 @@ func (f *runFlags) dropUnused(ctx context.Context, a *app.App, id string) {
 	if err != nil {
 		say(f.e.stderr, "tote: %v", err)
 	}
-}
-
-// folders are those of --add-dir, nil for none given.
-func (f *runFlags) folders() ([]string, error) {
-	var out []string
-	for _, d := range f.dirs {
-		abs, err := filepath.Abs(d)
-		if err != nil {
-			return nil, fmt.Errorf("find --add-dir %s: %w", d, err)
-		}
-		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
-			return nil, misuse("--add-dir %s is not a folder", d)
-		}
-		out = append(out, abs)
-	}
-	return out, nil
 }
 
 // findSession checks that a session is there; without an id it is the newest of

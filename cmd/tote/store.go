@@ -106,9 +106,13 @@ func collect(ctx context.Context, a *app.App, st *store.Store, mode store.Mode, 
 func sayStore(e environment, what string, out jsonStore) {
 	switch what {
 	case "stat":
-		say(e.stdout, "%d files, %s", out.Blobs, headless.Size(out.Bytes))
+		say(e.stdout, "%s, %s", many(out.Blobs, "file"), headless.Size(out.Bytes))
 	case "verify":
-		say(e.stdout, "%d files are sound", out.Blobs-len(out.Damaged))
+		n, are := out.Blobs-len(out.Damaged), "are"
+		if n == 1 {
+			are = "is"
+		}
+		say(e.stdout, "%s %s sound", many(n, "file"), are)
 		for _, d := range out.Damaged {
 			say(e.stdout, "damaged: %s", d)
 		}

@@ -14,10 +14,10 @@ func TestStoreCommand(t *testing.T) {
 	r := newRig(t)
 	r.write("a.png", imagingtest.PNG(imagingtest.Corners(60, 40)))
 	id := r.tote("run", "--json", "-a", "a.png", "look").want(0).session()
-	if out := r.tote("store", "stat").want(0); !strings.HasPrefix(out.stdout, "1 files") {
+	if out := r.tote("store", "stat").want(0); !strings.HasPrefix(out.stdout, "1 file,") {
 		t.Errorf("stat: %s", out.stdout)
 	}
-	if out := r.tote("store", "verify").want(0); !strings.HasPrefix(out.stdout, "1 files are sound") {
+	if out := r.tote("store", "verify").want(0); !strings.HasPrefix(out.stdout, "1 file is sound") {
 		t.Errorf("verify: %s", out.stdout)
 	}
 	r.tote("sessions", "delete", id).want(0)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"tote/internal/agent"
 	"tote/internal/app"
@@ -30,21 +29,7 @@ func world(ws *app.Workspace, s *agent.Session) *slash.World {
 			return out
 		},
 		Servers: func(ctx context.Context) []string {
-			var out []string
-			list, notices := ws.StartServers(ctx)
-			for _, n := range notices {
-				if len(list) == 0 {
-					out = append(out, n.Title)
-				}
-			}
-			for _, st := range list {
-				line := fmt.Sprintf("%-20s %-9s %d tools, %d resources, %d prompts", st.Name, st.State, st.Tools, st.Resources, st.Prompts)
-				if st.Problem != "" {
-					line += "  " + st.Problem
-				}
-				out = append(out, line)
-			}
-			return out
+			return serverLines(ws.StartServers(ctx))
 		},
 		Fork: func(ctx context.Context, turn string) (string, error) {
 			copied, err := ws.Agent().Fork(ctx, s.ID(), turn)

@@ -92,6 +92,24 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// What goes wrong is said once: the caller has named the key.
+func TestKeyErrorsAreShort(t *testing.T) {
+	r := &ring{keys: map[string]string{}}
+	k := auth.Open(filepath.Join(t.TempDir(), "keys.json"), r)
+	_, err := k.Get("openai")
+	if want := "no key is kept under that name (tote auth set openai keeps one)"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if _, err := k.Set("openai", "sk-x"); err != nil {
+		t.Fatal(err)
+	}
+	r.broken = errors.New("no bus")
+	_, err = k.Get("openai")
+	if want := "the system's keyring, which has it, does not answer: no bus"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestKeysRefuse(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "keys.json")
 	k := auth.Open(file, &ring{keys: map[string]string{}})

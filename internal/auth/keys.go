@@ -136,10 +136,11 @@ func (k *Keys) write(all kept) error {
 	return nil
 }
 
-// Get returns the key of a name.
+// Get returns the key of a name. Its errors do not repeat the name, which the caller
+// has spelt already.
 func (k *Keys) Get(name string) (string, error) {
 	if !named(name) {
-		return "", fmt.Errorf("key %q: %w", name, ErrName)
+		return "", ErrName
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -147,6 +148,7 @@ func (k *Keys) Get(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	none := fmt.Errorf("%w (tote auth set %s keeps one)", ErrNoKey, name)
 	if key := all.Keys[name]; key != "" {
 		return key, nil
 	}
@@ -155,12 +157,12 @@ func (k *Keys) Get(name string) (string, error) {
 	case err == nil && key != "":
 		return key, nil
 	case err == nil || errors.Is(err, keyring.ErrNotFound):
-		return "", fmt.Errorf("key %q: %w; keep one with: tote auth set %s", name, ErrNoKey, name)
+		return "", none
 	}
 	if _, known := all.Keys[name]; !known {
-		return "", fmt.Errorf("key %q: %w; keep one with: tote auth set %s", name, ErrNoKey, name)
+		return "", none
 	}
-	return "", fmt.Errorf("key %q is in the keyring, which does not answer: %w", name, err)
+	return "", fmt.Errorf("the system's keyring, which has it, does not answer: %w", err)
 }
 
 // Set keeps a key and says where: in a file only where there is no keyring.
@@ -206,7 +208,7 @@ func (k *Keys) Delete(name string) error {
 			known = true
 		case errors.Is(err, keyring.ErrNotFound):
 		case known:
-			return fmt.Errorf("key %q: the keyring does not give it up: %w", name, err)
+			return fmt.Errorf("key %q: the system's keyring, which has it, does not answer: %w", name, err)
 		}
 	}
 	if !known {
