@@ -49,7 +49,7 @@ func isClear(n syntax.Node, src string) bool {
 // what it reads and runs.
 var magic = []string{
 	"SECONDS", "RANDOM", "SRANDOM", "OPTIND", "LINENO", "HISTCMD", "BASHPID", "EPOCHSECONDS", "EPOCHREALTIME", "IFS", "BASH_ENV", "ENV", "PS4",
-	"BASH_ALIASES", "BASH_CMDS", "BASH_COMPAT", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "FUNCNEST",
+	"BASH_ALIASES", "BASH_CMDS", "BASH_COMPAT", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "FUNCNEST", "CDPATH", "GLOBIGNORE", "EXECIGNORE",
 }
 
 // fileTests and textTests are the tests that hold no arithmetic.
@@ -146,4 +146,6 @@ func hasBraces(w word) bool {
 var hidden = []string{
 	"source", ".", "alias", "unalias", "trap", "enable", "bind", "complete", "compgen", "compopt", "mapfile", "readarray", "parallel", "watch", "fc",
 	"shopt", "hash", "let", "declare", "typeset", "local", "jobs", "wait", "history", "eval", "exec", "strace", "script", "su", "ssh", "chroot",
+	"runuser", "pkexec", "systemd-run", "flock", "taskset", "chrt", "setpriv", "prlimit", "numactl", "firejail", "bwrap", "proot", "unbuffer", "rlwrap", "faketime",
+	"xvfb-run", "dbus-run-session", "entr", "at", "batch", "crontab", "tmux", "screen", "gdb", "ltrace", "perf", "expect", "nsenter", "start-stop-daemon",
 }

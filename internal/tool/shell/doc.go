@@ -40,8 +40,16 @@
 //
 // For permission a line is taken apart with the syntax of bash: see split. Only
 // what is known to be plain is taken apart (isClear); all else is said to be opaque.
-// Known limit: a variable or a pattern in an argument is shown as it stands, so what
-// it stands for is not seen by rules that deny (X=push; git $X). This is a help for rules and no
+// Words with an expansion stay as they are written, so that rules can tell them.
+// Options of common programs that run another one, or write a file, count as what they
+// do (see options): a rule for "find *" or "git diff *" covers neither. What "git -C sub"
+// does is listed without that, too.
+//
+// What cannot be known from a line: what files in a folder make a program do (hooks and
+// settings of git, Makefile, package.json, plugins), what programs do that run or write
+// as their job (make, npx, npm, go generate, python -c, tee, cp, docker), options of
+// programs that are in no table here, links between folders, and files that another
+// process changes meanwhile. A rule for such a program is one for all that. This is a help for rules and no
 // wall. The sandbox is one, on Linux: Landlock, through this program itself, which
 // locks itself in and then becomes the shell (SandboxMain). In it a command writes
 // in the roots, in the scratch folder and in Options.Writable only, and reads

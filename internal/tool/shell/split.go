@@ -84,6 +84,7 @@ func (s *splitter) node(n syntax.Node, src string, depth int) bool {
 	case *syntax.CallExpr:
 		return s.call(n, src, depth)
 	case *syntax.DeclClause:
+		s.movesHome(n.Args)
 		s.commands = append(s.commands, src[n.Pos().Offset():n.End().Offset()])
 	case *syntax.Redirect:
 		s.redirect(n, src)
@@ -124,6 +125,7 @@ func (s *splitter) call(c *syntax.CallExpr, src string, depth int) bool {
 		s.opaque = s.opaque || hasBraces(words[i])
 	}
 	if len(words) == 0 {
+		s.movesHome(c.Assigns)
 		s.commands = append(s.commands, sb.String())
 		return true
 	}
@@ -136,6 +138,12 @@ func (s *splitter) call(c *syntax.CallExpr, src string, depth int) bool {
 	}
 	s.commands = append(s.commands, sb.String()+join(words))
 	return s.simple(words, depth)
+}
+
+// movesHome looks for a change of the folder that "~" stands for: names behind it are
+// not known.
+func (s *splitter) movesHome(assigns []*syntax.Assign) {
+	s.opaque = s.opaque || slices.ContainsFunc(assigns, func(a *syntax.Assign) bool { return a.Name != nil && a.Name.Value == "HOME" && a.Value != nil })
 }
 
 func assignment(a *syntax.Assign, src string) string {
@@ -153,21 +161,27 @@ func assignment(a *syntax.Assign, src string) string {
 }
 
 // enters reports whether the command only enters a folder inside the roots: such
-// a command needs no rule beside others.
+// a command needs no rule beside others. Where it cannot be told which folder is
+// entered, names that follow are not known.
 func (s *splitter) enters(w []word) bool {
-	if len(w) != 2 || w[0].value != "cd" || !w[0].fixed || !w[1].fixed || w[1].glob || w[1].value == "" || strings.HasPrefix(w[1].value, "-") {
+	if !w[0].fixed {
 		return false
 	}
-	inside := true
-	for _, d := range slices.Clone(s.dirs) {
-		dir := s.abs(d, w[1].value)
-		s.paths = append(s.paths, filepath.ToSlash(dir))
-		if !slices.Contains(s.dirs, dir) && len(s.dirs) < 16 {
-			s.dirs = append(s.dirs, dir)
-		}
-		inside = inside && tool.Locate(dir, s.env).Root != "" && !tool.IsForbidden(dir, s.env)
+	target := w[len(w)-1]
+	switch {
+	case w[0].value != "cd" && w[0].value != "pushd" && w[0].value != "popd":
+		return false
+	case w[0].value == "cd" && len(w) == 1 && s.home != "":
+		s.dirs = append(s.dirs, s.home)
+		return false
+	case len(w) == 1 || target.glob || target.value == "" || !target.fixed && target.home == "" || strings.ContainsAny(target.value[:1], "-+"):
+		s.opaque = true
+		return false
 	}
-	return inside
+	before := len(s.commands)
+	inside := s.enter(target.value, target)
+	s.commands = s.commands[:before] // it is listed as it stands
+	return inside && w[0].value == "cd" && len(w) == 2 && target.fixed
 }
 
 // simple looks into a command whose words are known: at the files that it names
@@ -178,8 +192,12 @@ func (s *splitter) simple(w []word, depth int) bool {
 		return true
 	}
 	name := path.Base(strings.ReplaceAll(w[0].value, `\`, "/"))
+	s.folders(w[1:])
 	s.files(name, w[1:])
 	s.opaque = s.opaque || slices.Contains(hidden, name) || !isClearBuiltin(name, w[1:])
+	if !s.options(name, w[1:], depth) {
+		return false
+	}
 	switch {
 	case name == "eval":
 		return s.program(w[1:], depth)
@@ -230,7 +248,17 @@ func (s *splitter) inner(w []word, depth int) bool {
 func (s *splitter) found(w []word, depth int) bool {
 	for i := 0; i < len(w); i++ {
 		s.opaque = s.opaque || !w[i].fixed // it may become a flag
-		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, w[i].value) {
+		switch w[i].value {
+		case "-fprint", "-fprint0", "-fls", "-fprintf":
+			if i+1 < len(w) {
+				s.write(w[i+1])
+			}
+			continue
+		case "-delete":
+			s.commands = append(s.commands, strings.TrimSpace("rm -r "+join(starts(w))))
+			continue
+		case "-exec", "-execdir", "-ok", "-okdir":
+		default:
 			continue
 		}
 		end := i + 1
@@ -243,6 +271,16 @@ func (s *splitter) found(w []word, depth int) bool {
 		i = end
 	}
 	return true
+}
+
+// starts are the folders in which find begins.
+func starts(args []word) []word {
+	for i, w := range args {
+		if strings.HasPrefix(w.value, "-") || w.value == "(" || w.value == "!" {
+			return args[:i]
+		}
+	}
+	return args
 }
 
 // wordless are commands whose arguments are text, or of whose files no content is

@@ -40,7 +40,7 @@ func TestSplit(t *testing.T) {
 		"cd sub && go test":                      "go test",
 		"cd sub":                                 "cd sub",
 		"cd /etc && ls":                          "cd /etc|ls",
-		"cd $X && ls":                            "cd $X|ls",
+		"cd $X && ls":                            "! cd $X|ls",
 		"sudo -u root rm -rf x":                  "sudo -u root rm -rf x|rm -rf x",
 		"timeout -s KILL 5 rm x":                 "timeout -s KILL 5 rm x|rm x",
 		"env A=1 rm x":                           "env A=1 rm x|rm x",
