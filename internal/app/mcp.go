@@ -53,10 +53,19 @@ func (t toolbox) Tools(ctx context.Context, s agent.Stored) ([]tool.Tool, []deli
 		return nil, notices
 	}
 	tools, problems := t.w.app.servers().Tools(ctx, scopes...)
+	return tools, append(notices, told(problems)...)
+}
+
+// told are problems of servers for people.
+func told(problems []mcp.Problem) (notices []delivery.Notice) {
 	for _, p := range problems {
-		notices = append(notices, delivery.Notice{Severity: delivery.SeverityWarning, Title: p.String()})
+		n := delivery.Notice{Severity: delivery.SeverityWarning, Title: p.String()}
+		if p.Good {
+			n.Severity = delivery.SeverityInfo
+		}
+		notices = append(notices, n)
 	}
-	return tools, notices
+	return notices
 }
 
 // scopes are the servers that a session may use: those of the configuration, and
@@ -99,8 +108,20 @@ func (w *Workspace) GiveServers(session string, servers []mcp.Server) {
 func serverOf(s config.MCPServer) mcp.Server {
 	return mcp.Server{
 		Name: s.Name, Type: mcp.Transport(s.Type), Command: s.Command, Args: s.Args, Env: s.Env, Cwd: s.CWD, URL: s.URL, Headers: s.Headers,
-		Disabled: s.Disabled, CallTimeout: durationOf(s.Timeout), StartTimeout: durationOf(s.StartTimeout), Allow: s.Allow, Deny: s.Deny,
+		Disabled: s.Disabled, CallTimeout: durationOf(s.Timeout), StartTimeout: ownStart(s), Allow: s.Allow, Deny: s.Deny,
 	}
+}
+
+// usualStart is the time of a start for which the configuration says nothing.
+const usualStart = 30 * time.Second
+
+// ownStart is the time of a start that the user has set, 0 for none: that is how long
+// the first turn waits for the server.
+func ownStart(s config.MCPServer) time.Duration {
+	if d := durationOf(s.StartTimeout); d != usualStart {
+		return d
+	}
+	return 0
 }
 
 // Servers says how the MCP servers of the workspace are.
@@ -108,9 +129,14 @@ func (w *Workspace) Servers() []mcp.Status {
 	return slices.DeleteFunc(w.app.servers().Servers(), func(s mcp.Status) bool { return s.Scope != w.cwd })
 }
 
-// StartServers starts the servers of the configuration and says how they are.
+// StartServers starts the servers of the configuration, waits until each runs or has
+// failed, and says how they are.
 func (w *Workspace) StartServers(ctx context.Context) ([]mcp.Status, []delivery.Notice) {
-	_, notices := toolbox{w}.Tools(ctx, agent.Stored{})
+	scopes, notices := w.scopes("")
+	if len(scopes) > 0 {
+		_, problems := w.app.servers().Await(ctx, scopes...)
+		notices = append(notices, told(problems)...)
+	}
 	return w.Servers(), notices
 }
 

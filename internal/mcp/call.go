@@ -156,6 +156,8 @@ func (m *member) callError(l *link, err error) error {
 	switch {
 	case l.web != nil && l.web.login.Load():
 		return fmt.Errorf("the MCP server %s wants a login; the user has to run: tote mcp login %s", name, name)
+	case isRefused && refused.Code == codeOurs:
+		return fmt.Errorf("call the MCP server %s: %s", name, m.mask.words(refused.Message))
 	case isRefused && refused.Message != rejected:
 		return fmt.Errorf("the MCP server %s refused the call: %s", name, m.mask.words(refused.Message))
 	case status != 0:

@@ -78,7 +78,7 @@ func Words(s Server, text string) string { return newMasker(s).words(text) }
 // Pipe is a transport over a pair of streams. Lift makes a context whose result is
 // lifted, and returns where it will be.
 func Pipe(r io.ReadCloser, w io.WriteCloser, limit int) sdk.Transport {
-	return &pipe{r: r, w: w, filter: newFilter(func(progress) {}, func(string) {}), limit: limit, stop: func() {}}
+	return &pipe{r: r, w: w, filter: newFilter(func(progress) {}, func(string) bool { return true }), limit: limit, stop: func() {}}
 }
 
 // Lift makes the context of a request whose result is read here.

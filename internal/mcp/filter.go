@@ -17,6 +17,8 @@ const (
 	maxWords = 1 << 10
 )
 
+const toolsChanged = "notifications/tools/list_changed"
+
 // slot takes the result of one request as the server wrote it.
 type slot struct{ raw []byte }
 
@@ -45,7 +47,12 @@ type progress struct {
 }
 
 // counts tells what a server did that nobody asked for.
-type counts struct{ noise, stray, dropped int }
+type counts struct {
+	noise, stray, dropped int
+	// flood is the limit of a message, in bytes, where the server wrote so much more
+	// without an end that it was stopped.
+	flood int
+}
 
 // filter looks at the messages of one connection before the SDK does. It lifts
 // results with content out, keeps notifications that nobody needs away from the
@@ -53,9 +60,9 @@ type counts struct{ noise, stray, dropped int }
 // request. All methods may be called from several goroutines.
 type filter struct {
 	// onProgress and onChange are called with what a server notifies of. They
-	// must not block.
+	// must not block. fresh: the SDK is to be told too.
 	onProgress func(progress)
-	onChange   func(method string)
+	onChange   func(method string) (fresh bool)
 
 	mu sync.Mutex
 	// waiting holds the requests without an answer by the JSON of their ids.
@@ -65,7 +72,7 @@ type filter struct {
 	counts counts
 }
 
-func newFilter(onProgress func(progress), onChange func(string)) *filter {
+func newFilter(onProgress func(progress), onChange func(string) bool) *filter {
 	return &filter{onProgress: onProgress, onChange: onChange, waiting: map[string]*slot{}, asked: map[string]bool{}}
 }
 
@@ -169,7 +176,12 @@ func (f *filter) one(line []byte) []byte {
 func (f *filter) notified(line []byte, m message) []byte {
 	switch m.method {
 	case "notifications/cancelled":
-		return line
+		var p struct {
+			RequestID json.RawMessage `json:"requestId"`
+		}
+		if json.Unmarshal(m.params, &p) == nil && f.isAsked(string(p.RequestID)) {
+			return line
+		}
 	case "notifications/progress":
 		var p progress
 		if json.Unmarshal(m.params, &p) == nil {
@@ -177,12 +189,20 @@ func (f *filter) notified(line []byte, m message) []byte {
 			f.onProgress(p)
 		}
 		return nil
-	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
-		f.onChange(m.method)
-		return line // the SDK's caches want to know
+	case toolsChanged, "notifications/prompts/list_changed", "notifications/resources/list_changed":
+		if f.onChange(m.method) {
+			return line // the SDK's caches want to know
+		}
 	}
 	f.count(func(c *counts) { c.dropped++ })
 	return nil
+}
+
+// isAsked reports whether a request of the server waits for our answer.
+func (f *filter) isAsked(id string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.asked[id]
 }
 
 func (f *filter) request(line []byte, m message) []byte {
@@ -224,6 +244,15 @@ func needsInput(result []byte) bool {
 	return found
 }
 
+// codeOurs marks an error that we gave in the server's place.
+const codeOurs = -32098
+
+// tooLarge says of an answer that it is over the limit of a message, in bytes, and
+// what to do.
+func tooLarge(limit int) string {
+	return "its answer is over " + size(int64(limit)) + ", which is the most that one message may have; ask it for less at a time"
+}
+
 // failed answers requests in the server's place: those that are named, or all
 // that wait.
 func (f *filter) failed(why string, ids ...string) [][]byte {
@@ -242,7 +271,7 @@ func (f *filter) failed(why string, ids ...string) [][]byte {
 			continue
 		}
 		delete(f.waiting, id)
-		out = append(out, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":%s}}`, id, words))
+		out = append(out, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, id, codeOurs, words))
 	}
 	return out
 }
@@ -250,7 +279,7 @@ func (f *filter) failed(why string, ids ...string) [][]byte {
 // tooLong answers the request whose answer was skipped: the one whose id stands at
 // an end of it, else all that wait.
 func (f *filter) tooLong(long *longError) [][]byte {
-	why := "its answer is over " + size(int64(long.limit))
+	why := tooLarge(long.limit)
 	if id := idAtStart(long.head); id != "" {
 		return f.failed(why, id)
 	}

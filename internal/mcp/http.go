@@ -173,7 +173,7 @@ func (w *web) whole(body io.Reader, id string) ([]byte, error) {
 	}
 	var msgs [][]byte
 	if len(b) > w.limit {
-		msgs = w.filter.failed("its answer is over "+size(int64(w.limit)), id)
+		msgs = w.filter.failed(tooLarge(w.limit), id)
 	} else {
 		msgs = w.filter.in(b)
 	}
@@ -241,6 +241,9 @@ func (e *events) event() error {
 		case errors.As(err, &le):
 			long = true
 			continue
+		case errors.Is(err, errFlood):
+			e.filter.count(func(n *counts) { n.flood = e.limit })
+			return err
 		case err != nil:
 			return err // what is left is no event
 		case len(line) == 0:
@@ -270,9 +273,9 @@ func (e *events) emit(name string, head *bytes.Buffer, data [][]byte, long bool)
 	var msgs [][]byte
 	switch body := bytes.Join(data, []byte(" ")); {
 	case long && e.id != "":
-		msgs = e.filter.failed("its answer is over "+size(int64(e.limit)), e.id)
+		msgs = e.filter.failed(tooLarge(e.limit), e.id)
 	case long:
-		msgs = e.filter.failed("its answer is over " + size(int64(e.limit)))
+		msgs = e.filter.failed(tooLarge(e.limit))
 	case name != "" && name != "message":
 		if len(data) > 0 {
 			msgs = [][]byte{body}

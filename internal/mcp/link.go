@@ -40,7 +40,9 @@ type link struct {
 	mu    sync.Mutex
 	calls map[string]*call // by token of progress
 	token int
-	stale bool // what the server offers has changed
+	// stale are the lists of what the server offers that have changed, by the
+	// notification that said so.
+	stale map[string]bool
 	roots []string
 }
 
@@ -62,7 +64,7 @@ func wantsNewer(err error) bool {
 }
 
 func (m *member) dialAs(ctx context.Context, version string) (*link, error) {
-	l := &link{mask: m.mask, calls: map[string]*call{}, quit: make(chan struct{}), gone: make(chan struct{})}
+	l := &link{mask: m.mask, calls: map[string]*call{}, stale: map[string]bool{}, quit: make(chan struct{}), gone: make(chan struct{})}
 	l.filter = newFilter(l.progressed, l.changed)
 	life, end := context.WithCancel(context.Background())
 	transport, err := m.transport(life, l)
@@ -181,12 +183,14 @@ func (m *member) whyNot(l *link, err error) error {
 // was no message.
 func (m *member) lastWords(l *link) string {
 	out := ""
-	if l.proc != nil {
-		if state := l.proc.ended(); state != "" {
-			out += " (" + state + ")"
-		}
+	seen := l.filter.seen()
+	if state := l.ended(); seen.flood > 0 {
+		out += fmt.Sprintf(": it wrote more than %s without an end of line, and was stopped; a message may have %s, so have it give less at a time; it is started again when it is next used",
+			size(int64(floodFactor*seen.flood)), size(int64(seen.flood)))
+	} else if state != "" {
+		out += " (" + state + ")"
 	}
-	if n := l.filter.seen().noise; n > 0 {
+	if n := seen.noise; n > 0 {
 		out += fmt.Sprintf("; %d lines of its standard output were no messages", n)
 	}
 	if l.proc != nil {
@@ -195,6 +199,14 @@ func (m *member) lastWords(l *link) string {
 		}
 	}
 	return out
+}
+
+// ended says how the process of the server ended, "" for one that runs or has none.
+func (l *link) ended() string {
+	if l.proc == nil {
+		return ""
+	}
+	return l.proc.ended()
 }
 
 // close ends the session and the server. It returns when nothing is left of them,
@@ -264,17 +276,23 @@ func (l *link) touch() {
 	}
 }
 
-func (l *link) changed(string) {
+// changed notes that what the server offers has changed, and reports whether that is
+// new since it was last asked for.
+func (l *link) changed(method string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stale = true
+	if l.stale[method] {
+		return false
+	}
+	l.stale[method] = true
+	return true
 }
 
 // refresh reports whether what the server offers has to be asked for again.
 func (l *link) refresh() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was := l.stale
-	l.stale = false
+	was := len(l.stale) > 0
+	clear(l.stale)
 	return was
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -67,16 +68,14 @@ func (mgr *Manager) members(scopes []Scope) []*member {
 }
 
 // turn makes the servers of the scopes ready, side by side, and returns what each
-// offers.
-func (mgr *Manager) turn(ctx context.Context, scopes []Scope) ([]*member, []offers, []Problem) {
+// offers. wait is how long a server that starts is waited for.
+func (mgr *Manager) turn(ctx context.Context, scopes []Scope, wait func(*member) time.Duration) ([]*member, []offers, []Problem) {
 	ms := mgr.members(scopes)
 	got, problems := make([]offers, len(ms)), make([]*Problem, len(ms))
-	ctx, cancel := context.WithTimeout(ctx, mgr.o.TurnWait)
-	defer cancel()
 	var wg sync.WaitGroup
 	for i, m := range ms {
-		// Ends with ctx at the latest.
-		wg.Go(func() { got[i], problems[i] = m.turn(ctx) })
+		// Ends with ctx, or when it has waited long enough.
+		wg.Go(func() { got[i], problems[i] = m.turn(ctx, wait(m)) })
 	}
 	wg.Wait()
 	var out []Problem
@@ -92,13 +91,27 @@ func (mgr *Manager) turn(ctx context.Context, scopes []Scope) ([]*member, []offe
 // they offer, sorted by name. A server that is slow, failed or wants a login is a
 // problem; its tools come with a later turn. The list is to be kept for a turn:
 // what servers change meanwhile comes with the next one.
+//
+// It waits for servers that start for Options.TurnWait, all of them together, and
+// longer only for those with a StartTimeout of their own.
 func (mgr *Manager) Tools(ctx context.Context, scopes ...Scope) ([]tool.Tool, []Problem) {
-	ms, got, problems := mgr.turn(ctx, scopes)
+	return mgr.tools(ctx, scopes, (*member).patience)
+}
+
+// Await is Tools for who wants to know how the servers are: it waits until all have
+// started or failed.
+func (mgr *Manager) Await(ctx context.Context, scopes ...Scope) ([]tool.Tool, []Problem) {
+	return mgr.tools(ctx, scopes, (*member).longest)
+}
+
+func (mgr *Manager) tools(ctx context.Context, scopes []Scope, wait func(*member) time.Duration) ([]tool.Tool, []Problem) {
+	ms, got, problems := mgr.turn(ctx, scopes, wait)
 	var refs []ref
 	var all []*remote
 	var readers []*member
+	left := room{maxAllTools, maxAllBytes}
 	for i, m := range ms {
-		list, crowd := m.bounded(got[i].tools)
+		list, crowd := m.bounded(got[i], &left)
 		if crowd != nil {
 			problems = append(problems, *crowd)
 		}
@@ -124,7 +137,7 @@ func (mgr *Manager) Tools(ctx context.Context, scopes ...Scope) ([]tool.Tool, []
 
 // Prompts lists the prompts that the servers of the scopes offer.
 func (mgr *Manager) Prompts(ctx context.Context, scopes ...Scope) ([]Prompt, []Problem) {
-	ms, got, problems := mgr.turn(ctx, scopes)
+	ms, got, problems := mgr.turn(ctx, scopes, (*member).patience)
 	var out []Prompt
 	for i, m := range ms {
 		for _, p := range got[i].prompts {

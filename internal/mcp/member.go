@@ -36,6 +36,12 @@ type member struct {
 	failures int
 	retryAt  time.Time
 	crowded  bool // the user was told that it offers too many tools
+	// silent: turns have waited for it in vain, and wait no more until it is ready.
+	silent bool
+	// late: the user was told that it is still starting.
+	late bool
+	// stuck: it did not say what has changed when it was asked.
+	stuck bool
 }
 
 func newMember(o *Options, sc Scope, s Server) *member {
@@ -151,8 +157,10 @@ func (m *member) launch() {
 		switch {
 		case err != nil:
 			m.fail(err)
+			m.silent = m.silent || errors.Is(err, context.DeadlineExceeded)
 		case !closed:
 			m.state, m.link, m.offers, m.err, m.started = StateReady, l, offers, nil, m.o.Now()
+			m.silent = false
 		}
 		m.mu.Unlock()
 		if err == nil && closed {
@@ -178,38 +186,74 @@ func (m *member) start(ctx context.Context) (*link, offers, error) {
 	return l, got, nil
 }
 
-// turn makes the server ready for a turn: it starts it, asks again for what has
-// changed, and returns what it offers.
-func (m *member) turn(ctx context.Context) (offers, *Problem) {
-	l, err := m.ready(ctx)
-	if err != nil {
-		return offers{}, m.problem(ctx, err)
-	}
-	m.tellRoots(l)
-	var stale error
-	if l.refresh() {
-		got, err := l.fetch(ctx)
-		m.mu.Lock()
-		if err == nil {
-			m.offers = got
-		}
-		m.mu.Unlock()
-		if err != nil {
-			l.changed("")
-			stale = err
-		}
-	}
+// patience is how long a turn waits for the server to start: as long as its own
+// setting says, else a short time. Once that was in vain, turns wait no more: a
+// server that says nothing costs the first turn only.
+func (m *member) patience() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	news := m.news
-	m.news = ""
+	switch {
+	case m.silent:
+		return 0
+	case m.server.StartTimeout > 0:
+		return m.server.StartTimeout
+	}
+	return m.o.TurnWait
+}
+
+// longest is how long a start can take.
+func (m *member) longest() time.Duration { return m.o.StartTimeout + 4*m.o.Grace } // it is ended too
+
+// turn makes the server ready for a turn: it starts it, waits for it, asks again for
+// what has changed, and returns what it offers.
+func (m *member) turn(ctx context.Context, wait time.Duration) (offers, *Problem) {
+	within, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	l, err := m.ready(within)
+	if err != nil {
+		return offers{}, m.problem(within, err)
+	}
+	m.tellRoots(l)
+	stale := m.renew(ctx, l)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	news, late := m.news, m.late
+	m.news, m.late = "", false
+	p := &Problem{Scope: m.scope, Server: m.server.Name, State: StateReady, Text: news}
 	switch {
 	case stale != nil:
-		return m.offers, &Problem{m.scope, m.server.Name, StateReady, "has changed what it offers, and could not be asked for it: " + m.mask.words(stale.Error())}
-	case news != "":
-		return m.offers, &Problem{m.scope, m.server.Name, StateReady, news}
+		p.Text = "has changed what it offers, and could not be asked for it: " + m.mask.words(stale.Error())
+	case news == "" && late:
+		p.Text, p.Good = fmt.Sprintf("has started; its tools (%d) are there from this turn on", len(m.offers.tools)), true
+	case news == "":
+		p = nil
 	}
-	return m.offers, nil
+	return m.offers, p
+}
+
+// renew asks the server again for what it offers, where that has changed. One that
+// did not answer the last time gets less time.
+func (m *member) renew(ctx context.Context, l *link) error {
+	if !l.refresh() {
+		return nil
+	}
+	m.mu.Lock()
+	wait := m.o.TurnWait
+	if m.stuck {
+		wait /= 10
+	}
+	m.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	got, err := l.fetch(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stuck = err != nil; m.stuck {
+		l.changed(toolsChanged)
+		return err
+	}
+	m.offers = got
+	return nil
 }
 
 // problem says why a server has no tools in this turn.
@@ -221,7 +265,12 @@ func (m *member) problem(ctx context.Context, err error) *Problem {
 	case m.state == StateDisabled || m.closed:
 		return nil
 	case m.state == StateStarting && ctx.Err() != nil:
-		p.Text = "is still starting; its tools come with a later turn (\"start_timeout\" in its settings says how long it is waited for)"
+		told := m.late
+		m.silent, m.late = true, true
+		if told {
+			return nil
+		}
+		p.Text = "is still starting; its tools come with a later turn (a \"start_timeout\" in its settings, such as \"60s\", has the first turn wait that long)"
 	case m.state == StateLogin:
 		p.Text = strings.TrimPrefix(m.err.Error(), "it ")
 	}

@@ -14,16 +14,20 @@ import (
 
 // Bounds of what a server offers.
 const (
-	maxOffered     = 1000
+	maxOffered     = 2000     // of tools, and of prompts
 	maxTaken       = 8 << 20  // of all tools, in bytes
-	maxPages       = 100
-	maxDescription = 4 << 10   // of one tool, in bytes
-	maxSchema      = 128 << 10 // of one tool, in bytes
+	maxPages       = 100      // of one list
+	maxDescription = 4 << 10  // of one tool, in bytes
+	maxSchema      = 64 << 10 // of one tool, in bytes
+	maxOfferedName = 256      // of one tool or prompt, in bytes; the protocol has 128 characters
+	maxPromptArgs  = 50
 )
 
 // offers is what a server offers, as of one moment.
 type offers struct {
-	tools     []offered
+	tools []offered
+	// more says why the list of tools is not whole, "" for one that is.
+	more      string
 	prompts   []Prompt
 	resources int
 	// reads: the server has resources.
@@ -79,24 +83,42 @@ func (l *link) fetch(ctx context.Context) (offers, error) {
 
 func (l *link) fetchTools(ctx context.Context, o *offers) error {
 	params, seen, taken := &mcp.ListToolsParams{}, map[string]bool{}, 0
-	for range maxPages {
+	pages := map[string]bool{}
+	for {
 		page, err := l.session.ListTools(ctx, params)
 		if err != nil {
 			return err
 		}
 		for _, t := range page.Tools {
-			if t == nil || t.Name == "" || seen[t.Name] || len(o.tools) == maxOffered || taken > maxTaken {
+			switch {
+			case t == nil || t.Name == "" || seen[t.Name]:
+				continue
+			case len(t.Name) > maxOfferedName:
+				o.more = fmt.Sprintf("a name is longer than %d bytes", maxOfferedName)
+				continue
+			case len(o.tools) == maxOffered || taken > maxTaken:
+				o.more = fmt.Sprintf("the first %d were read", len(o.tools))
 				continue
 			}
 			seen[t.Name] = true
 			kept := l.offered(t)
-			taken += len(kept.description) + len(kept.schema)
+			taken += kept.cost()
 			o.tools = append(o.tools, kept)
 		}
-		if page.NextCursor == "" || page.NextCursor == params.Cursor {
-			break
+		pages[params.Cursor] = true
+		switch {
+		case page.NextCursor == "":
+		case pages[page.NextCursor]:
+			o.more = "its list goes in circles"
+		case len(pages) == maxPages:
+			o.more = fmt.Sprintf("its list has more than %d pages", maxPages)
+		case len(o.tools) == maxOffered || taken > maxTaken:
+			o.more = fmt.Sprintf("the first %d were read", len(o.tools))
+		default:
+			params = &mcp.ListToolsParams{Cursor: page.NextCursor}
+			continue
 		}
-		params = &mcp.ListToolsParams{Cursor: page.NextCursor}
+		break
 	}
 	slices.SortFunc(o.tools, func(a, b offered) int { return strings.Compare(a.name, b.name) })
 	return nil
@@ -164,25 +186,25 @@ func merged(props map[string]any, branches []any) map[string]any {
 }
 
 func (l *link) fetchPrompts(ctx context.Context, o *offers) error {
-	params := &mcp.ListPromptsParams{}
-	for range maxPages {
+	params, pages := &mcp.ListPromptsParams{}, map[string]bool{}
+	for len(pages) < maxPages && len(o.prompts) < maxOffered {
 		page, err := l.session.ListPrompts(ctx, params)
 		if err != nil {
 			return err
 		}
 		for _, p := range page.Prompts {
-			if p == nil || p.Name == "" || len(o.prompts) == maxOffered {
+			if p == nil || p.Name == "" || len(p.Name) > maxOfferedName || len(o.prompts) == maxOffered {
 				continue
 			}
 			out := Prompt{Name: p.Name, Title: oneLine(p.Title), Description: cut(p.Description, maxDescription)}
 			for _, a := range p.Arguments {
-				if a != nil {
+				if a != nil && len(a.Name) <= maxOfferedName && len(out.Args) < maxPromptArgs {
 					out.Args = append(out.Args, PromptArg{Name: a.Name, Description: oneLine(a.Description), Required: a.Required})
 				}
 			}
 			o.prompts = append(o.prompts, out)
 		}
-		if page.NextCursor == "" || page.NextCursor == params.Cursor {
+		if pages[params.Cursor] = true; page.NextCursor == "" || pages[page.NextCursor] {
 			break
 		}
 		params = &mcp.ListPromptsParams{Cursor: page.NextCursor}

@@ -5,27 +5,40 @@ import (
 	"fmt"
 	"strings"
 
-	"tote/internal/content"
 	"tote/internal/tool"
 )
 
-// maxWordsShown is how much is shown of what a server says of a tool, in bytes.
-const maxWordsShown = 400
+// Bounds of what is shown of a call, in bytes: of the names, and of what the server
+// says of its tool.
+const (
+	maxNameShown  = 200
+	maxWordsShown = 400
+)
 
-var _ tool.Previewer = (*remote)(nil)
+var (
+	_ tool.Previewer = (*remote)(nil)
+	_ tool.Previewer = resourceRead{}
+)
 
-// Preview implements tool.Previewer: the arguments, with what is long cut, and with
-// the server's own words about its tool, which are not this program's.
+// Preview implements tool.Previewer: which tool of which server, the arguments
+// without payloads, and the server's own words about its tool, marked as such.
 func (r *remote) Preview(args json.RawMessage, _ tool.Env) string {
 	in, err := object(args)
 	if err != nil {
 		return ""
 	}
-	var sb strings.Builder
-	fmt.Fprintf(&sb, "%s of the MCP server %s", content.Clean(r.it.name), content.Clean(r.m.server.Name))
-	if words := oneLine(r.it.description); words != "" {
-		sb.WriteString(", which says of it: " + cut(words, maxWordsShown))
+	out := fmt.Sprintf("tool %s of the MCP server %s, with\n%s\n", tool.Quoted(r.it.name, maxNameShown), tool.Quoted(r.m.server.Name, maxNameShown), tool.Readable(in))
+	if words := strings.Join(strings.Fields(r.it.description), " "); words != "" {
+		out += "the server says of its tool: " + tool.Quoted(words, maxWordsShown) + "\n"
 	}
-	sb.WriteString("\n" + tool.Readable(in))
-	return sb.String()
+	return out
+}
+
+// Preview implements tool.Previewer.
+func (r resourceRead) Preview(args json.RawMessage, _ tool.Env) string {
+	a, m, err := r.args(args)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("reads %s of the MCP server %s\n", tool.Quoted(a.URI, 4*maxWordsShown), tool.Quoted(m.server.Name, maxNameShown))
 }

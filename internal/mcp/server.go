@@ -42,7 +42,8 @@ type Server struct {
 	Headers  map[string]string
 	Disabled bool
 	// CallTimeout and StartTimeout stand in the place of those of Options where
-	// they are not 0.
+	// they are not 0. Who sets StartTimeout knows that the server is slow: the
+	// first turn waits for it that long.
 	CallTimeout, StartTimeout time.Duration
 	// Allow are the tools that are offered, by name or a pattern of path.Match;
 	// none is all. Deny are those that are not, also where Allow has them.
@@ -129,8 +130,8 @@ type Options struct {
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 
-	// StartTimeout bounds a start (30 s), TurnWait is how long a turn waits for
-	// servers that start (10 s).
+	// StartTimeout bounds a start (30 s), TurnWait is how long the first turn waits
+	// for servers that start and have no StartTimeout of their own (5 s).
 	StartTimeout, TurnWait time.Duration
 	// CallTimeout bounds a call that shows no progress (5 min), CallMax any
 	// call (1 h).
@@ -164,7 +165,7 @@ func withDefaults(o Options) *Options {
 		}
 	}
 	set(&o.StartTimeout, 30*time.Second)
-	set(&o.TurnWait, 10*time.Second)
+	set(&o.TurnWait, 5*time.Second)
 	set(&o.CallTimeout, 5*time.Minute)
 	set(&o.CallMax, time.Hour)
 	set(&o.Grace, 2*time.Second)
@@ -249,6 +250,8 @@ type Problem struct {
 	Scope, Server string
 	State         State
 	Text          string
+	// Good: nothing is wrong, and it is told all the same.
+	Good bool
 }
 
 func (p Problem) String() string { return "MCP server " + p.Server + " " + p.Text }

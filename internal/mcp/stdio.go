@@ -63,6 +63,10 @@ func (c *pipeConn) read() {
 		switch {
 		case errors.As(err, &long):
 			msgs = c.filter.tooLong(long)
+		case errors.Is(err, errFlood):
+			c.filter.count(func(n *counts) { n.flood = c.limit })
+			c.err = err
+			return
 		case err != nil:
 			c.err = err
 			return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -259,11 +260,100 @@ func TestServerThatKnowsOnlyTheNewest(t *testing.T) {
 	}
 }
 
+// A server that says nothing costs the first turn a short time and the others none,
+// and the tools of the others are there; it joins when it has started, and that is told.
 func TestSlowStart(t *testing.T) {
-	m := manager(t, mcp.Options{TurnWait: 50 * time.Millisecond})
-	_, problems := m.Tools(t.Context(), mcp.Scope{ID: "w", Servers: []mcp.Server{child(t, "hung", "hung")}})
-	if len(problems) != 1 || problems[0].State != mcp.StateStarting || !strings.Contains(problems[0].Text, "still starting") {
-		t.Errorf("problems: %v", problems)
+	m := manager(t, mcp.Options{TurnWait: time.Second, StartTimeout: time.Minute})
+	late := child(t, "late", "late")
+	late.Env[goVar] = filepath.Join(t.TempDir(), "go")
+	sc := mcp.Scope{ID: "w", Servers: []mcp.Server{late, child(t, "r", "raw")}}
+	tools, problems := m.Tools(t.Context(), sc)
+	if len(problems) != 1 || problems[0].State != mcp.StateStarting || !strings.Contains(problems[0].Text, "still starting") || len(tools) != 15 {
+		t.Errorf("%v, problems: %v", names(tools), problems)
+	}
+	for range 3 {
+		before := time.Now()
+		_, problems := m.Tools(t.Context(), sc)
+		if took := time.Since(before); took > 900*time.Millisecond || len(problems) != 0 {
+			t.Errorf("a later turn waited %s: %v", took, problems)
+		}
+	}
+	put(t, late.Env[goVar])
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		tools, problems := m.Tools(t.Context(), sc)
+		if len(tools) == 30 {
+			if len(problems) != 1 || !problems[0].Good || problems[0].String() != "MCP server late has started; its tools (15) are there from this turn on" {
+				t.Errorf("problems: %v", problems)
+			}
+			break
+		}
+		if len(problems) > 0 || time.Now().After(deadline) {
+			t.Fatalf("it did not join: %v", problems)
+		}
+		runtime.Gosched()
+	}
+	if _, problems := m.Tools(t.Context(), sc); len(problems) > 0 {
+		t.Errorf("told again: %v", problems)
+	}
+}
+
+// A server whose user says that it is slow is waited for, as is any by who asks how
+// they are.
+func TestSlowStartIsWaitedFor(t *testing.T) {
+	for _, own := range []time.Duration{0, time.Minute} {
+		t.Run(own.String(), func(t *testing.T) {
+			m := manager(t, mcp.Options{TurnWait: time.Millisecond})
+			late := child(t, "late", "late")
+			late.StartTimeout, late.Env[goVar] = own, filepath.Join(t.TempDir(), "go")
+			ask := m.Await
+			if own > 0 {
+				ask = m.Tools
+			}
+			time.AfterFunc(300*time.Millisecond, func() { put(t, late.Env[goVar]) })
+			if tools, problems := ask(t.Context(), mcp.Scope{ID: "w", Servers: []mcp.Server{late}}); len(tools) != 15 || len(problems) > 0 {
+				t.Errorf("%v, %v", names(tools), problems)
+			}
+		})
+	}
+}
+
+func put(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Error(err)
+	}
+}
+
+// Floods of standard error, of notifications and of blocks cost nothing but
+// themselves.
+func TestFloods(t *testing.T) {
+	m := manager(t, mcp.Options{})
+	tools := start(t, m, child(t, "r", "stderr"))
+	var before, after runtime.MemStats
+	for _, c := range []struct {
+		tool, want, fails string
+		alloc             uint64
+	}{
+		{"ok", "ok", "", 8 << 20},
+		{"storm", "ok", "", 200 << 20},
+		{"huge", "", "call the MCP server r: its answer is over 64 MiB, which is the most that one message may have; ask it for less at a time", 160 << 20},
+		{"ok", "ok", "", 8 << 20},
+	} {
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		got, err := call(t, tools, "mcp__r__"+c.tool, `{}`, tool.Env{})
+		runtime.ReadMemStats(&after)
+		if c.fails == "" && (err != nil || says(got.Sources) != c.want) || c.fails != "" && (err == nil || err.Error() != c.fails) {
+			t.Errorf("%s: %q, %v", c.tool, says(got.Sources), err)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > c.alloc {
+			t.Errorf("%s: %d bytes were allocated", c.tool, n)
+		}
+	}
+	got, err := call(t, tools, "mcp__r__items", `{}`, tool.Env{})
+	if err != nil || len(got.Sources) != 5001 || !strings.Contains(says(got.Sources[5000:]), "95000 more blocks were left out") {
+		t.Errorf("items: %d, %v", len(got.Sources), err)
 	}
 }
 
@@ -271,7 +361,7 @@ func TestBadBehaviour(t *testing.T) {
 	m := manager(t, mcp.Options{MaxMessage: 4 << 20, CallTimeout: time.Second})
 	tools := start(t, m, child(t, "r", "raw"))
 	for _, c := range []struct{ tool, want, fails string }{
-		{"flood", "", "its answer is over 4 MiB"},
+		{"flood", "", "call the MCP server r: its answer is over 4 MiB"},
 		{"floodid", "", "its answer is over 4 MiB"},
 		{"notify", "ok", ""},
 		{"ask", "ok", ""},
@@ -302,8 +392,13 @@ func TestEndlessLineEndsTheServer(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	_, err := call(t, tools, "mcp__r__endless", `{}`, tool.Env{})
 	runtime.ReadMemStats(&after)
-	if err == nil || !strings.Contains(err.Error(), "ended during the call") {
+	const want = "the MCP server r ended during the call: it wrote more than 4 MiB without an end of line, and was stopped; " +
+		"a message may have 1 MiB, so have it give less at a time; it is started again when it is next used"
+	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("an endless line: %v", err)
+	}
+	if got, err := call(t, tools, "mcp__r__ok", `{}`, tool.Env{}); err != nil || says(got.Sources) != "ok" {
+		t.Errorf("after an endless line: %v", err)
 	}
 	if n := after.TotalAlloc - before.TotalAlloc; n > 8<<20 {
 		t.Errorf("%d bytes were allocated", n)
