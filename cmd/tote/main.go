@@ -146,7 +146,25 @@ func say(w io.Writer, format string, args ...any) {
 	_, _ = io.WriteString(w, headless.Clean(fmt.Sprintf(format, args...))+"\n")
 }
 
-func cmdVersion(_ context.Context, e environment, _ []string) int {
-	say(e.stdout, "tote %s", version)
+type jsonVersion struct {
+	Type    string `json:"type"`
+	Version string `json:"version"`
+}
+
+func cmdVersion(_ context.Context, e environment, args []string) int {
+	f := newFlags(e, "version", "", "Prints the version.").withJSON()
+	rest, code, done := f.parse(args)
+	switch {
+	case done:
+		return code
+	case len(rest) > 0:
+		return f.fail(misuse("version takes no arguments"))
+	case !f.json:
+		say(e.stdout, "tote %s", version)
+		return headless.ExitAnswered
+	}
+	if err := headless.PutJSON(e.stdout, jsonVersion{"version", version}); err != nil {
+		return f.fail(err)
+	}
 	return headless.ExitAnswered
 }
