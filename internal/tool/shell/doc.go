@@ -24,8 +24,11 @@
 // end (SIGTERM) and end it after a grace (SIGKILL). What a call leaves running
 // neither holds it up nor is lost sight of: it is named, and becomes a background
 // command. Background commands end with their session, and with this program
-// however that ends: a guard in their group sees to it. Who starts a session of its
-// own (setsid) gets away. On Windows a job object does all this, and ends at once.
+// however that ends: a guard in their group sees to it. Groups of their own in the same
+// session (set -m) end too, on Linux. Who starts a session of its own (setsid) is found
+// by its parents when the call is stopped, on Linux, and gets away where they have ended
+// or where this program is killed. On Windows a job object does all this, and ends at
+// once.
 //
 // Output is cleaned of what it says to terminals, and shown in bounded size; all of
 // it, up to 64 MB, is in a file of the session's scratch folder. Binary output is

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -16,10 +17,14 @@ import (
 // the group too: a shell that waits for the end of this program and then ends the
 // group, so nothing in it outlives us, even where we are killed.
 //
-// Who starts a session of its own gets away.
+// Who starts a session of its own gets away, unless it is found by its parents when
+// the call is stopped, which Linux alone tells.
 type group struct {
 	pid  int
 	hold *os.File // the guard reads the other end, which ends when we do
+
+	mu      sync.Mutex
+	strayed []stray // found when the group was asked to end
 }
 
 // posixShell is where POSIX systems have one.
@@ -29,7 +34,18 @@ const posixShell = "/bin/sh"
 const guardName = "tote-guard"
 
 // watch is the guard's script. $1 is the grace in seconds.
-const watch = `PATH=/usr/bin:/bin; trap '' HUP INT QUIT TERM; read -r line; kill -s TERM 0; sleep "$1"; kill -s KILL 0`
+//
+// Where there is a /proc it ends groups of their own in the session too.
+const watch = `PATH=/usr/bin:/bin; trap '' HUP INT QUIT TERM; grace=$1; read -r line
+all() {
+	read -r line </proc/self/stat; set -- "$1" ${line##*) }; own=$5
+	for file in /proc/[0-9]*/stat; do
+		read -r line <"$file" || continue
+		pid=${file#/proc/}; pid=${pid%/stat}; set -- "$1" ${line##*) }
+		[ "$5" = "$own" ] && [ "$pid" != $$ ] && kill -s "$1" "$pid"
+	done
+}
+[ -r /proc/self/stat ] && all TERM; kill -s TERM 0; sleep "$grace"; [ -r /proc/self/stat ] && all KILL; kill -s KILL 0`
 
 // launch starts the guard and then becomes the program. $1 is the guard's script,
 // $2 its name, $3 the grace. Descriptor 3 is the guard's.
@@ -59,11 +75,43 @@ func startGroup(cmd *exec.Cmd, grace time.Duration) (*group, error) {
 	return &group{pid: cmd.Process.Pid, hold: w}, nil
 }
 
-// ask asks the whole group to end.
-func (g *group) ask() { _ = syscall.Kill(-g.pid, syscall.SIGTERM) } // whoever is there
+// stray is a process that left the group, with the time of its start.
+type stray struct {
+	pid   int
+	start string
+}
 
-// kill ends who is left in the group, the guard at least.
-func (g *group) kill() { _ = syscall.Kill(-g.pid, syscall.SIGKILL) } // whoever is there
+// ask asks the whole group, and what strayed from it, to end.
+func (g *group) ask() {
+	found := g.strays(nil) // while their parents are there
+	g.mu.Lock()
+	g.strayed = append(g.strayed, found...)
+	g.mu.Unlock()
+	_ = syscall.Kill(-g.pid, syscall.SIGTERM) // whoever is there
+	for _, s := range found {
+		_ = syscall.Kill(s.pid, syscall.SIGTERM) // whoever is there
+	}
+}
+
+// maxRounds bounds how often strays are looked for: they may start others meanwhile.
+const maxRounds = 8
+
+// kill ends who is left in the group, the guard at least, and what strayed from it.
+func (g *group) kill() {
+	g.mu.Lock()
+	known := g.strayed
+	g.mu.Unlock()
+	for range maxRounds {
+		found := g.strays(known)
+		for _, s := range found {
+			_ = syscall.Kill(s.pid, syscall.SIGKILL) // whoever is there
+		}
+		if len(found) == 0 {
+			break
+		}
+	}
+	_ = syscall.Kill(-g.pid, syscall.SIGKILL) // whoever is there
+}
 
 // close is called when the group was killed.
 func (g *group) close() error {

@@ -25,3 +25,6 @@ func (g *group) left() []string {
 	}
 	return out
 }
+
+// strays are not told here: only the group is known.
+func (*group) strays([]stray) []stray { return nil }
