@@ -96,7 +96,7 @@ func (t *target) load() error {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return errLink // links were followed: it leads to nothing
 	case !info.Mode().IsRegular():
-		return errors.New("it is no regular file")
+		return errOdd
 	case info.Mode().Perm()&0o200 == 0:
 		return errors.New("it is read-only")
 	}
@@ -279,6 +279,24 @@ func changed(tool, path string, env Env) (permission.Request, error) {
 		return permission.Request{}, fmt.Errorf("%s %s: %w", tool, path, err)
 	}
 	return p.Request(tool, permission.Write), nil
+}
+
+// check looks at a file that is about to be changed, before the user is asked. Of one
+// outside the roots it tells only where the model has seen it before.
+func check(ctx context.Context, path string, r permission.Request, env Env, fits func(*target, Env) error) error {
+	if remote(path) {
+		return nil
+	}
+	if _, seen := env.Files.Seen(filepath.FromSlash(r.Path)); !seen && !r.Inside {
+		return nil
+	}
+	env.Permitted, env.Judged = true, r.Path
+	t, err := awaitTarget(ctx, path, env)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	return fits(t, env)
 }
 
 // asked is what a preview may see: the user is being asked about that very file,

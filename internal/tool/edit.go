@@ -25,6 +25,7 @@ type Edit struct{}
 var (
 	_ Tool      = Edit{}
 	_ Previewer = Edit{}
+	_ Checker   = Edit{}
 )
 
 // change is one edit: old becomes new.
@@ -120,6 +121,37 @@ func (e Edit) Preview(raw json.RawMessage, env Env) string {
 	return unified(a.Path, t.old, now)
 }
 
+// Check implements Checker.
+func (e Edit) Check(ctx context.Context, raw json.RawMessage, env Env) error {
+	a, err := e.args(raw)
+	if err != nil {
+		return err
+	}
+	r, _, err := e.Request(raw, env)
+	if err != nil {
+		return err
+	}
+	err = check(ctx, a.Path, r, env, func(t *target, env Env) error {
+		_, err := a.fits(t, env)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("edit %s: %w", a.Path, err)
+	}
+	return nil
+}
+
+// fits gives what the file will hold, or says why the edits cannot be made.
+func (a editArgs) fits(t *target, env Env) ([]byte, error) {
+	if t.denied && t.info != nil {
+		return nil, errDenied
+	}
+	if err := t.known(env); err != nil {
+		return nil, err
+	}
+	return a.apply(t)
+}
+
 // Run implements Tool.
 func (e Edit) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, error) {
 	a, err := e.args(raw)
@@ -131,13 +163,7 @@ func (e Edit) Run(ctx context.Context, raw json.RawMessage, env Env) (Result, er
 		return Result{}, fmt.Errorf("edit %s: %w", a.Path, err)
 	}
 	defer t.close()
-	if t.denied && t.info != nil {
-		return Result{}, fmt.Errorf("edit %s: %w", a.Path, errDenied)
-	}
-	if err := t.known(env); err != nil {
-		return Result{}, fmt.Errorf("edit %s: %w", a.Path, err)
-	}
-	now, err := a.apply(t)
+	now, err := a.fits(t, env)
 	if err != nil {
 		return Result{}, fmt.Errorf("edit %s: %w", a.Path, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ var (
 	errMoved  = errors.New("its path leads to another file than the one that was permitted; try again")
 	errDenied = errors.New("the user's rules deny reading it")
 	errPseudo = errors.New("it is no ordinary file")
+	errOdd    = errors.New("it is no regular file")
 )
 
 // Place is a path that a model wrote, resolved.
@@ -84,10 +86,10 @@ func forbiddenName(abs string, env Env) bool {
 	return false
 }
 
-// behindLinks follows links as far as the path exists.
+// behindLinks follows links as far as the path exists, and spells it as it is listed.
 func behindLinks(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+		return onDisk().spelled(real)
 	}
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	if dir == path {
@@ -152,6 +154,8 @@ func (p Place) Settle(env Env) (Spot, error) {
 	s := p.spot()
 	judged := env.Judged == filepath.ToSlash(s.Abs) || env.Judged == filepath.ToSlash(s.real)
 	switch {
+	case runtime.GOOS == "windows" && oddOnWindows(p.Abs):
+		return s, errOddName
 	case IsForbidden(p.Abs, env):
 		return s, ErrOutside
 	case p.Root == "" && !env.Permitted:
@@ -201,6 +205,13 @@ func (s Spot) open() (*os.File, error) {
 		return nil, missing(err)
 	}
 	defer func() { _ = root.Close() }() // the opened file stays valid
+	// Opening a device may do something already, such as rewind a tape.
+	switch info, err := root.Lstat(s.Rel); {
+	case err != nil:
+		return nil, missing(err)
+	case !info.IsDir() && !info.Mode().IsRegular():
+		return nil, errOdd
+	}
 	f, err := root.OpenFile(s.Rel, openFlags, 0)
 	if err != nil {
 		return nil, missing(err)

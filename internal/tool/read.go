@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"tote/internal/content"
@@ -33,8 +34,10 @@ const (
 	maxLineBytes = 2000
 	// sniffBytes decide whether a file is text.
 	sniffBytes = 8192
-	// maxPseudoBytes bounds what is read of a file of the kernel's.
+	// maxPseudoBytes bounds what is read of a file of the kernel's, pseudoTime how
+	// long that may take: some give what happens, as it happens.
 	maxPseudoBytes = 1 << 20
+	pseudoTime     = 2 * time.Second
 )
 
 // Read is the tool that reads a file.
@@ -118,7 +121,9 @@ func readFile(ctx context.Context, a readArgs, env Env) (Result, error) {
 	sum := sha256.New()
 	from := io.TeeReader(f, sum)
 	if spot.Pseudo() {
-		from = io.LimitReader(from, maxPseudoBytes)
+		within, stop := context.WithTimeout(ctx, pseudoTime)
+		defer stop()
+		from = io.LimitReader(kernelFile(within, f), maxPseudoBytes)
 	}
 	br := bufio.NewReaderSize(from, sniffBytes)
 	head, err := br.Peek(sniffBytes)
@@ -156,6 +161,27 @@ func readFile(ctx context.Context, a readArgs, env Env) (Result, error) {
 	return res.of(p), nil
 }
 
+// errWaits is the error of a file of the kernel's that gives what happens.
+var errWaits = errors.New("it waits for something to happen, so it cannot be read to its end")
+
+type readFunc func([]byte) (int, error)
+
+// Read implements io.Reader.
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+// kernelFile reads from f until the end of ctx. A read that waits longer ends when f
+// is closed, or with what it waits for.
+func kernelFile(ctx context.Context, f io.Reader) io.Reader {
+	return readFunc(func(p []byte) (int, error) {
+		own := make([]byte, len(p))
+		n, err := Await(ctx, func() (int, error) { return f.Read(own) }, nil)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return 0, errWaits
+		}
+		return copy(p, own[:n]), err
+	})
+}
+
 // openJudged opens a file whose name the rules let be read. What they say of that
 // name was asked before the call; behind a link it is asked again.
 func openJudged(p Place, env Env) (Spot, *os.File, error) {
@@ -188,7 +214,7 @@ func regular(f *os.File) (fs.FileInfo, error) {
 	case info.IsDir():
 		return nil, errors.New("it is a folder; use the list tool")
 	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no regular file")
+		return nil, errOdd
 	}
 	return info, nil
 }

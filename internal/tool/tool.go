@@ -154,6 +154,15 @@ type Previewer interface {
 	Preview(args json.RawMessage, env Env) string
 }
 
+// Checker is a tool that can tell that a call would fail, so that nobody is asked for
+// nothing.
+type Checker interface {
+	// Check is called when the call's turn has come and before the user is asked. Its
+	// error ends the call as one of Run does. The call need not be permitted yet, so
+	// it tells nothing of what the model has not seen. Run checks again.
+	Check(ctx context.Context, args json.RawMessage, env Env) error
+}
+
 // Registry is a fixed set of tools, sorted by name.
 type Registry struct{ tools []Tool }
 

@@ -23,6 +23,7 @@ type Write struct{}
 var (
 	_ Tool      = Write{}
 	_ Previewer = Write{}
+	_ Checker   = Write{}
 )
 
 type writeArgs struct {
@@ -85,6 +86,22 @@ func (w Write) Preview(raw json.RawMessage, env Env) string {
 		return "[no difference shown: the file is too large]\n"
 	}
 	return unified(a.Path, t.old, []byte(*a.Content))
+}
+
+// Check implements Checker.
+func (w Write) Check(ctx context.Context, raw json.RawMessage, env Env) error {
+	a, err := w.args(raw)
+	if err != nil {
+		return err
+	}
+	r, _, err := w.Request(raw, env)
+	if err != nil {
+		return err
+	}
+	if err := check(ctx, a.Path, r, env, (*target).known); err != nil {
+		return fmt.Errorf("write %s: %w", a.Path, err)
+	}
+	return nil
 }
 
 // remote tells a path on another machine, which only looking at would log in to.
