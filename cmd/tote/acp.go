@@ -20,9 +20,9 @@ import (
 
 const acpHelp = `Serves an editor that speaks the Agent Client Protocol on standard input and
 output. Editors started from a desktop lack your shell's environment; --home and
---config say where things are. --mode is how sessions begin, until the editor
-chooses another; --add-dir counts for all of them. --log writes what goes wrong to a file, without
-the content of messages.`
+--config say where things are. --mode is how sessions begin, until another mode is
+chosen in the editor; --add-dir counts for all of them. --log writes what goes
+wrong to a file, without the content of messages.`
 
 func cmdACP(ctx context.Context, e environment, args []string) int {
 	f := newFlags(e, "acp", "", acpHelp).withModel().withPowers()

@@ -37,7 +37,7 @@ func terminal(t *testing.T) (typist, screen *os.File) {
 }
 
 // onTerminal is the program with a terminal for its standard input.
-func onTerminal(r *rig, t *testing.T, screen *os.File, args ...string) *process {
+func onTerminal(t *testing.T, r *rig, screen *os.File, args ...string) *process {
 	c := &process{t: t, cmd: exec.CommandContext(t.Context(), "tote", args...)}
 	c.cmd.Dir, c.cmd.Env, c.cmd.Stdin = r.cwd, os.Environ(), screen
 	for k, v := range r.env {
@@ -63,7 +63,7 @@ func TestKeyIsNotShown(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := onTerminal(r, t, screen, "auth", "set", "work").start()
+			c := onTerminal(t, r, screen, "auth", "set", "work").start()
 			c.stderr.await("it is not shown")
 			for echo := true; echo; { // nobody types that fast
 				now, err := unix.IoctlGetTermios(int(screen.Fd()), unix.TCGETS)

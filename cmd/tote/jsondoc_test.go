@@ -138,14 +138,14 @@ func rows(t *testing.T, doc string) (out []string) {
 				t.Fatalf("a table has no type or no fields: %v", head)
 			}
 			if kind := words(cells[at]); len(kind) == 1 && kind[0] != "receipt" {
-				out = append(out, spell(kind[0], words(cells[fields])))
+				out = append(out, asRow(kind[0], words(cells[fields])))
 			}
 		}
 	}
-	return append(out, spell("receipt", receipt))
+	return append(out, asRow("receipt", receipt))
 }
 
-func spell(kind string, fields []string) string { return kind + ": " + strings.Join(fields, " ") }
+func asRow(kind string, fields []string) string { return kind + ": " + strings.Join(fields, " ") }
 
 // TestJSONIsDocumented holds that docs/json.md names every line that any command
 // prints, with all its fields, and no other.
@@ -167,7 +167,7 @@ func TestJSONIsDocumented(t *testing.T) {
 			t.Errorf("nothing says what lines of %s are called", name)
 		}
 		for _, kind := range e.types[name] {
-			want = append(want, spell(kind, fields))
+			want = append(want, asRow(kind, fields))
 		}
 	}
 	got := rows(t, string(doc))

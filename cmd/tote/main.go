@@ -6,11 +6,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"tote/internal/front/headless"
+	"tote/internal/spell"
 	"tote/internal/tool/shell"
 )
 
@@ -128,8 +131,28 @@ func dispatch(ctx context.Context, e environment, args []string) int {
 			return c.run(ctx, e, args[1:])
 		}
 	}
-	say(e.stderr, "tote: there is no command %q; try: tote help", args[0])
+	say(e.stderr, "tote: %s", unknown(args))
 	return headless.ExitUsage
+}
+
+// unknown says what to do in the place of a command that there is not.
+func unknown(args []string) string {
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	if strings.HasPrefix(args[0], "-") {
+		for i, a := range args {
+			if slices.Contains(names, a) {
+				return fmt.Sprintf("flags come after the command: tote %s", strings.Join(slices.Concat(args[i:i+1], args[:i], args[i+1:]), " "))
+			}
+		}
+		return fmt.Sprintf("%q is no command, and flags come after one; try: tote help", args[0])
+	}
+	if near := spell.Nearest(args[0], names); near != "" {
+		return fmt.Sprintf("there is no command %q; did you mean %s? Try: tote help", args[0], near)
+	}
+	return fmt.Sprintf("there is no command %q; try: tote help (tote run %q hands it to a model)", args[0], strings.Join(args, " "))
 }
 
 func usage(w io.Writer) {

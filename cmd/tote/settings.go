@@ -78,6 +78,9 @@ func (f *flags) listTrusted(trust config.Trust) error {
 			return err
 		}
 	}
+	if len(list) == 0 && !f.json {
+		say(f.e.stdout, "no folder is trusted")
+	}
 	return nil
 }
 

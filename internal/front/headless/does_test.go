@@ -107,19 +107,23 @@ func TestAskShowsAll(t *testing.T) {
 		want    []string
 	}{
 		"a command with a rule": {
-			permission.Request{Action: permission.Execute, Detail: "go test ./...", Commands: []string{"go test ./..."}}, "",
+			permission.Request{Action: permission.Execute, Detail: "go test ./...", Commands: []string{"go test ./..."}},
+			"",
 			[]string{"execute go test ./... (", "y  this once\n", "s  danger(go test ./...), until this command ends; nothing is stored\n", "a  danger(go test ./...), from now on in ", "tote permissions lists it", "[y]es, [s]ession, [a]lways, [N]o: "},
 		},
 		"a tool": {
-			permission.Request{Action: permission.Call, Detail: "x"}, "",
+			permission.Request{Action: permission.Call, Detail: "x"},
+			"",
 			[]string{"s  danger, whatever it is called with, until this command ends"},
 		},
 		"a command without": {
-			permission.Request{Action: permission.Execute, Detail: "rm \x1b[2Kx", Opaque: true}, "",
+			permission.Request{Action: permission.Execute, Detail: "rm \x1b[2Kx", Opaque: true},
+			"",
 			[]string{"execute rm ␛[2Kx (", "s  exactly this again, until this command ends", "[y]es, [s]ession, [N]o: "},
 		},
 		"the end of a long line and of many": {
-			permission.Request{Action: permission.Execute, Detail: many.String(), Opaque: true}, many.String() + strings.Repeat("z", 3000),
+			permission.Request{Action: permission.Execute, Detail: many.String(), Opaque: true},
+			many.String() + strings.Repeat("z", 3000),
 			[]string{"  | echo 0\n", "  | echo 29\n  [21 lines left out]\n  | echo 51\n", "… [2000 characters more]\n"},
 		},
 	}

@@ -230,7 +230,7 @@ type jsonPermission struct {
 
 // Ask implements agent.Front.
 func (f *jsonFront) Ask(ctx context.Context, q agent.Question) (agent.Permit, error) {
-	p, err := f.asker.ask(ctx, q)
+	p, err := f.ask(ctx, q)
 	f.answered(q, p)
 	return p, err
 }
@@ -241,7 +241,7 @@ func (f *jsonFront) answered(q agent.Question, p agent.Permit) {
 		rule = q.Rule.String()
 	}
 	f.put(jsonPermission{"permission", q.Title, q.Request.Tool, q.Request.Path, q.Request.Detail, q.Reason, rule, permitWord(p)})
-	if f.asker.in == nil {
+	if f.in == nil {
 		f.Noticed(agent.Noticed{Notice: unasked(q)})
 	}
 }

@@ -198,13 +198,13 @@ func (f *plainFront) Ended(agent.Ended)         { f.flush() }
 // Ask implements agent.Front.
 func (f *plainFront) Ask(ctx context.Context, q agent.Question) (agent.Permit, error) {
 	f.flush()
-	p, err := f.asker.ask(ctx, q)
+	p, err := f.ask(ctx, q)
 	f.answered(q, p)
 	return p, err
 }
 
 func (f *plainFront) answered(q agent.Question, _ agent.Permit) {
-	if f.asker.in == nil {
+	if f.in == nil {
 		f.Noticed(agent.Noticed{Notice: unasked(q)})
 	}
 }
