@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -99,18 +101,79 @@ func portOf(u *url.URL) string {
 	return "80"
 }
 
-// private reports whether an address of the network is not a public one.
-func private(addr net.Addr) bool {
+// reach is how near the other end of a connection is.
+type reach uint8
+
+const (
+	reachPublic reach = iota
+	// reachPrivate is a network that others cannot reach.
+	reachPrivate
+	// reachSelf is this machine, its link, or what a cloud tells its machines.
+	reachSelf
+)
+
+func reachOf(addr net.Addr) reach {
 	t, ok := addr.(*net.TCPAddr)
 	if !ok {
-		return true
+		return reachSelf // such as a socket in a folder
 	}
-	ip := t.IP
-	return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified() || ip.IsMulticast() || sharedRange.Contains(ip)
+	ip, ok := netip.AddrFromSlice(t.IP)
+	if !ok {
+		return reachSelf
+	}
+	ip = carried(ip.Unmap())
+	switch {
+	case ip.IsLoopback(), ip.IsLinkLocalUnicast(), ip.IsUnspecified(), ip.IsMulticast(), within(ip, selfRanges()):
+		return reachSelf
+	case ip.IsPrivate(), within(ip, privateRanges()):
+		return reachPrivate
+	}
+	return reachPublic
 }
 
-// sharedRange is for the inside of a provider's network (RFC 6598).
-var sharedRange = net.IPNet{IP: net.IPv4(100, 64, 0, 0).To4(), Mask: net.CIDRMask(10, 32)}
+func within(ip netip.Addr, ranges []netip.Prefix) bool {
+	return slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Contains(ip) })
+}
+
+// selfRanges are "this network" (RFC 791), and the address at which Azure answers its
+// machines (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16,
+// read 2026-11-30). Other clouds answer at a link-local address, but for AWS over IPv6,
+// which is a private one.
+func selfRanges() []netip.Prefix {
+	return []netip.Prefix{netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("168.63.129.16/32")}
+}
+
+// privateRanges are the inside of a provider's network (RFC 6598), of devices under
+// test (RFC 2544), and of a site as it was once (RFC 3879).
+func privateRanges() []netip.Prefix {
+	return []netip.Prefix{netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("fec0::/10")}
+}
+
+// carried is the IPv4 address that an IPv6 one leads to (RFC 6052 and 3056), or ip.
+func carried(ip netip.Addr) netip.Addr {
+	b := ip.As16()
+	switch {
+	case netip.MustParsePrefix("64:ff9b::/96").Contains(ip):
+		return netip.AddrFrom4([4]byte(b[12:]))
+	case netip.MustParsePrefix("2002::/16").Contains(ip):
+		return netip.AddrFrom4([4]byte(b[2:6]))
+	}
+	return ip
+}
+
+// saysWhere reports whether a host shows by itself that it may be near: an address, or
+// a name that nobody can register.
+func saysWhere(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	top := host[strings.LastIndexByte(host, '.')+1:]
+	if top == host { // from the file of hosts, or below the network's own domain
+		return host != "" && (host[0] >= 'a' && host[0] <= 'z')
+	}
+	return slices.Contains([]string{"localhost", "local", "test", "internal", "home", "lan", "localdomain", "example", "invalid"}, top) || host == "home.arpa" || strings.HasSuffix(host, ".home.arpa")
+}
 
 // fileName is the name of what an address leads to: its last element. The query
 // is left out, since it may hold a key.

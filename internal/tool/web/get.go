@@ -52,7 +52,7 @@ func (r *redirect) Error() string {
 
 // get fetches u and follows redirects that stay on its host.
 func get(ctx context.Context, rt http.RoundTripper, agent string, u *url.URL) (*answer, error) {
-	var watch crossing
+	watch := crossing{u: u}
 	for hop := 0; ; hop++ {
 		resp, err := once(ctx, rt, agent, u, &watch)
 		if err != nil {
@@ -94,32 +94,69 @@ func follow(from *url.URL, location string, status int) (*url.URL, error) {
 	return clean, nil
 }
 
-// crossing notices when a host that was public at first leads into a private
-// network later.
+// crossing judges where the connections of a fetch lead once names are looked up, since
+// permission was given for a name: nobody saw that it leads to this machine or into a
+// private network.
 type crossing struct {
+	u  *url.URL
 	mu sync.Mutex
 	// seen: a connection was made, public: the first one was.
 	seen, public bool
 }
 
-// entered notes a connection and reports whether it may be used.
-func (c *crossing) entered(addr net.Addr) bool {
+// entered notes a connection, and says why it may not be used.
+//
+// In a private network a server that proves its name by a certificate is taken for it:
+// many companies have such names. Nothing else there is meant by a public name.
+func (c *crossing) entered(addr net.Addr) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	inside := private(addr)
-	if !c.seen {
-		c.seen, c.public = true, !inside
-		return true
+	where := reachOf(addr)
+	if c.seen && c.public && where != reachPublic {
+		return errPrivate
 	}
-	return !c.public || !inside
+	if !c.seen {
+		c.seen, c.public = true, where == reachPublic
+	}
+	if saysWhere(c.u.Hostname()) || where == reachPublic || where == reachPrivate && c.u.Scheme == "https" {
+		return nil
+	}
+	what := "this machine, or what is right beside it"
+	if where == reachPrivate {
+		what = "a private network"
+	}
+	return fmt.Errorf("the name leads to %s, which is in %s, so nothing was sent; if that is meant, call fetch with that address in the place of the name", hostIn(addr), what)
+}
+
+// hostIn is the host of an address of the network, for people.
+func hostIn(addr net.Addr) string {
+	if host, _, err := net.SplitHostPort(addr.String()); err == nil {
+		return host
+	}
+	return addr.String()
+}
+
+// proxied reports whether a proxy makes the connection to the server: then it is the
+// proxy that looks names up, and nothing is known of them here.
+func proxied(rt http.RoundTripper, req *http.Request) bool {
+	t, ok := rt.(*http.Transport)
+	if !ok || t.Proxy == nil {
+		return false
+	}
+	by, err := t.Proxy(req)
+	return err == nil && by != nil
 }
 
 func once(ctx context.Context, rt http.RoundTripper, agent string, u *url.URL, watch *crossing) (*http.Response, error) {
 	ctx, give := context.WithCancelCause(ctx)
 	// Called before anything is sent over the connection.
+	direct := true
 	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
-		if !watch.entered(info.Conn.RemoteAddr()) {
-			give(errPrivate)
+		if !direct {
+			return
+		}
+		if err := watch.entered(info.Conn.RemoteAddr()); err != nil {
+			give(err)
 		}
 	}}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodGet, u.String(), http.NoBody)
@@ -127,6 +164,7 @@ func once(ctx context.Context, rt http.RoundTripper, agent string, u *url.URL, w
 		give(nil)
 		return nil, errors.New("the address cannot be sent")
 	}
+	direct = !proxied(rt, req)
 	req.Header.Set("User-Agent", agent)
 	req.Header.Set("Accept", "text/html, text/markdown, text/plain, application/json, image/*, application/pdf, */*;q=0.5")
 	resp, err := rt.RoundTrip(req)
