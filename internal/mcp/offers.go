@@ -185,6 +185,16 @@ func merged(props map[string]any, branches []any) map[string]any {
 	return out
 }
 
+func promptOf(p *mcp.Prompt) Prompt {
+	out := Prompt{Name: p.Name, Title: oneLine(p.Title), Description: cut(p.Description, maxDescription)}
+	for _, a := range p.Arguments {
+		if a != nil && len(a.Name) <= maxOfferedName && len(out.Args) < maxPromptArgs {
+			out.Args = append(out.Args, PromptArg{Name: a.Name, Description: oneLine(a.Description), Required: a.Required})
+		}
+	}
+	return out
+}
+
 func (l *link) fetchPrompts(ctx context.Context, o *offers) error {
 	params, pages := &mcp.ListPromptsParams{}, map[string]bool{}
 	for len(pages) < maxPages && len(o.prompts) < maxOffered {
@@ -196,13 +206,7 @@ func (l *link) fetchPrompts(ctx context.Context, o *offers) error {
 			if p == nil || p.Name == "" || len(p.Name) > maxOfferedName || len(o.prompts) == maxOffered {
 				continue
 			}
-			out := Prompt{Name: p.Name, Title: oneLine(p.Title), Description: cut(p.Description, maxDescription)}
-			for _, a := range p.Arguments {
-				if a != nil && len(a.Name) <= maxOfferedName && len(out.Args) < maxPromptArgs {
-					out.Args = append(out.Args, PromptArg{Name: a.Name, Description: oneLine(a.Description), Required: a.Required})
-				}
-			}
-			o.prompts = append(o.prompts, out)
+			o.prompts = append(o.prompts, promptOf(p))
 		}
 		if pages[params.Cursor] = true; page.NextCursor == "" || pages[page.NextCursor] {
 			break

@@ -119,12 +119,7 @@ func readFile(ctx context.Context, a readArgs, env Env) (Result, error) {
 	// Everything that is read runs through the sum, so a file that is read to
 	// its end is known by it for nothing.
 	sum := sha256.New()
-	from := io.TeeReader(f, sum)
-	if spot.Pseudo() {
-		within, stop := context.WithTimeout(ctx, pseudoTime)
-		defer stop()
-		from = io.LimitReader(kernelFile(within, f), maxPseudoBytes)
-	}
+	from := io.TeeReader(spot.stream(ctx, f), sum)
 	br := bufio.NewReaderSize(from, sniffBytes)
 	head, err := br.Peek(sniffBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -169,17 +164,23 @@ type readFunc func([]byte) (int, error)
 // Read implements io.Reader.
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-// kernelFile reads from f until the end of ctx. A read that waits longer ends when f
-// is closed, or with what it waits for.
-func kernelFile(ctx context.Context, f io.Reader) io.Reader {
-	return readFunc(func(p []byte) (int, error) {
+// stream is what f holds, which is open at the spot; a file of the kernel's in bounds.
+// A read that waits longer ends when f is closed, or with what it waits for.
+func (s Spot) stream(ctx context.Context, f io.Reader) io.Reader {
+	if !s.Pseudo() {
+		return f
+	}
+	end := time.Now().Add(pseudoTime)
+	return io.LimitReader(readFunc(func(p []byte) (int, error) {
+		within, stop := context.WithDeadline(ctx, end)
+		defer stop()
 		own := make([]byte, len(p))
-		n, err := Await(ctx, func() (int, error) { return f.Read(own) }, nil)
+		n, err := Await(within, func() (int, error) { return f.Read(own) }, nil)
 		if errors.Is(err, context.DeadlineExceeded) {
 			return 0, errWaits
 		}
 		return copy(p, own[:n]), err
-	})
+	}), maxPseudoBytes)
 }
 
 // openJudged opens a file whose name the rules let be read. What they say of that

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -106,7 +107,11 @@ func compact(args json.RawMessage, most int, sep string) (out string, whole bool
 			sb.WriteString(t.String())
 			stack = append(stack, openValue{object: t == '{'})
 		case string:
-			sb.WriteString(shown(t, most, name))
+			what := ""
+			if !name { // a name is never taken for a payload
+				what = payload(t)
+			}
+			sb.WriteString(cmp.Or(what, Quoted(t, most)))
 		case json.Number:
 			sb.WriteString(number(t))
 		default: // true, false, null
@@ -152,17 +157,7 @@ func number(n json.Number) string {
 	return n.String()
 }
 
-// shown is a string as far as it is shown. A name is never taken for a payload.
-func shown(s string, most int, name bool) string {
-	if !name {
-		if what := payload(s); what != "" {
-			return fmt.Sprintf("<%s, %d bytes>", what, len(s))
-		}
-	}
-	return Quoted(s, most)
-}
-
-// payload names the kind of a payload in a string, "" for none.
+// payload says of what kind and size the payload in a string is, "" for none.
 func payload(s string) string {
 	if len(s) < minPayload {
 		return ""
@@ -170,7 +165,7 @@ func payload(s string) string {
 	if rest, ok := cutFold(s, "data:"); ok {
 		head, _, found := strings.Cut(rest[:min(len(rest), minPayload)], ",")
 		if found && !strings.ContainsFunc(head, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '<' || r == '>' }) {
-			return "a data: address of " + head
+			return fmt.Sprintf("<a data: address of %s, %d bytes>", head, len(s))
 		}
 		return ""
 	}
@@ -179,7 +174,7 @@ func payload(s string) string {
 		return ""
 	}
 	kind, _, _ := strings.Cut(http.DetectContentType(head), ";")
-	return "base64 of " + kind
+	return fmt.Sprintf("<base64 of %s, %d bytes>", kind, len(s))
 }
 
 func cutFold(s, prefix string) (rest string, ok bool) {

@@ -19,7 +19,7 @@ func TestSpecialFilesDoNotHang(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sock, err := net.Listen("unix", filepath.Join(dir, "sock"))
+	sock, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(dir, "sock"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func TestSpecialFilesDoNotHang(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Some systems bound the path of a socket; the other files are tried all the same.
-	if sock, err := net.Listen("unix", filepath.Join(env.Cwd, "sock")); err == nil {
+	if sock, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(env.Cwd, "sock")); err == nil {
 		defer func() { _ = sock.Close() }() // the file goes with the folder
 	}
 	link(t, "pipe", filepath.Join(env.Cwd, "piped"))
