@@ -177,7 +177,7 @@ func overflow(g *tongue) (reply providertest.Reply, size int64) {
 // window, in which not all tools have room.
 func (g *tongue) roomy() string {
 	if g.kind == "ollama" {
-		return `"context_tokens":100000`
+		return `"context_tokens":200000`
 	}
 	return ""
 }

@@ -168,7 +168,7 @@ func (d *decider) applyCount(k content.Kind, limit int64) {
 	low := percent(limit, EvictTo)
 	n = d.evict(n, low, evictable{kind: k, route: RouteHistory}, one, ReasonCountLimit)
 	if n > limit {
-		n = d.evict(n, low, evictable{kind: k, route: RouteResult, old: true}, one, ReasonCountLimit)
+		n = d.evict(n, low, evictable{kind: k, route: RouteResult, but: newest}, one, ReasonCountLimit)
 	}
 	n = d.evict(n, limit, evictable{kind: k, route: RouteResult}, one, ReasonCountLimit)
 	d.evict(n, limit, evictable{kind: k, route: RoutePrompt}, one, ReasonCountLimit)
@@ -189,11 +189,15 @@ func (d *decider) tokenLimit() int64 {
 	return least(least(limit, promptRoom(d.in.Facts.Context, p.Output)), d.in.Facts.MaxTokens)
 }
 
+// defaultOutput is the room that is kept for an answer of which nobody knows how
+// long it may get, in tokens. In a small window it is less.
+const defaultOutput = 8_000
+
 // promptRoom is what a context window has for the prompt, 0 where the window is
-// not known.
+// not known. The answer gets at most a quarter of it.
 func promptRoom(context, output int) int64 {
 	if context <= 0 {
 		return 0
 	}
-	return int64(context - min(output, context/4))
+	return int64(context - min(int(orDefault(int64(output), defaultOutput)), context/4))
 }

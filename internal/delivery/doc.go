@@ -11,8 +11,9 @@
 // Where a request would be too long, things give way in one order: old output of
 // tools loses its middle, then old media and texts go, then a summary stands for
 // the oldest turns where the agent makes one ([Plan.WantsSummary]), and else they
-// are left out. What the user wrote never gives way, and what the user took out of
-// the conversation is a line. [Plan.Usage] tells what each part takes.
+// are left out; last, older outputs of the current turn become lines. What the user
+// wrote never gives way, and what the user took out of the conversation is a line.
+// [Plan.Usage] tells what each part takes.
 //
 // Invariants: every block has exactly one receipt per request; order is kept;
 // budgets hold or the receipt says which block gave way; within a lane (one

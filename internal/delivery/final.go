@@ -117,7 +117,7 @@ func (s *settler) account(o *Order, b content.Block) {
 		r.Tokens = 0
 	}
 	s.receipts = append(s.receipts, r)
-	prose := b.Kind() == content.KindText && o.Reason != ReasonTrimmed && o.Reason != ReasonDetached
+	prose := b.Kind() == content.KindText && o.Reason != ReasonTrimmed && o.Reason != ReasonDetached && (o.out || o.whole())
 	if prose || o.Handle == "" || o.Disposition == Stripped {
 		return // prose is itself; what is stripped comes back after the turn
 	}

@@ -4,15 +4,32 @@ import "tote/internal/content"
 
 // This file counts the tokens of a request. What a backend has counted beats the
 // estimate for the messages that it counted; what gave way since then is taken
-// off, and what came after is estimated.
+// off, and what came after is estimated. Where the backend counted more than was
+// estimated, so are the estimates of what it has not counted yet.
 
 // gauge is a backend's count. The zero value is none.
 type gauge struct {
 	// from and upTo are the first message that it counted and the one behind
 	// the last.
 	from, upTo int
-	// reported is the count, estimated the estimate of the same, in tokens.
+	// reported is the count, estimated the estimate of the same, in tokens. They
+	// are a ratio alone where upTo is 0, and nothing at all where estimated is.
 	reported, estimated int64
+}
+
+// mostTimes bounds the ratio that is taken over to estimates. A count of many times
+// the estimate has its cause in what nobody here sees, such as a system prompt of
+// the server, and not in the text.
+const mostTimes = 3
+
+// more is an estimate of n tokens that no backend has counted, corrected by what
+// the backend counted of another. It is never less than n.
+func (g *gauge) more(n int64) int64 {
+	if n <= 0 || g.estimated <= 0 || g.reported <= g.estimated {
+		return n
+	}
+	reported := min(g.reported, mostTimes*g.estimated)
+	return n/g.estimated*reported + n%g.estimated*reported/g.estimated
 }
 
 // scale is what an estimate of n tokens in a message counts. Where the backend
@@ -21,7 +38,11 @@ type gauge struct {
 // prose has less than its whole length.
 func (g *gauge) scale(message int, n int64) int64 {
 	switch {
-	case message >= g.upTo || g.reported >= g.estimated || n == 0:
+	case message >= g.upTo && n < 0:
+		return min(n, -g.more(-n+1)) // the next whole number
+	case message >= g.upTo:
+		return g.more(n)
+	case g.reported >= g.estimated || n == 0:
 		return n
 	case n < 0:
 		return -((min(-n, g.estimated)*g.reported + g.estimated - 1) / g.estimated)
@@ -37,6 +58,10 @@ const mostEstimated = 1 << 31
 // another conversation, and one of a request beyond any window is of none.
 func (d *decider) weigh() {
 	r := d.in.Facts.Reported
+	if r.Messages == 0 && r.Tokens > 0 && r.Tokens < mostEstimated && r.Estimate > 0 && r.Estimate < mostEstimated {
+		d.gauge = gauge{reported: r.Tokens, estimated: r.Estimate}
+		return
+	}
 	if r.Ledger == nil {
 		r.Ledger = &d.in.Ledger
 	}
@@ -98,9 +123,9 @@ func (d *decider) fixedTokens() int64 {
 // tokens is what the request takes of the context.
 func (d *decider) tokens() int64 {
 	g := &d.gauge
-	n := g.reported
+	n, fresh := g.reported, int64(0)
 	if g.upTo == 0 {
-		n = d.fixedTokens()
+		n, fresh = 0, d.fixedTokens()
 	}
 	for i := g.from; i < min(d.left, g.upTo); i++ {
 		for _, p := range d.in.Messages[i].Parts {
@@ -115,12 +140,12 @@ func (d *decider) tokens() int64 {
 	}
 	n = max(0, n)
 	for i := range orders {
-		n += int64(orderTokens(&d.in.Profile, &orders[i]))
+		fresh += int64(orderTokens(&d.in.Profile, &orders[i]))
 	}
 	for _, m := range d.in.Messages[max(d.left, g.upTo):] {
 		for _, p := range m.Parts {
-			n += proseTokens(p)
+			fresh += proseTokens(p)
 		}
 	}
-	return n
+	return n + g.more(fresh)
 }

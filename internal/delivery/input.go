@@ -128,6 +128,10 @@ type Reported struct {
 	Messages int
 	// Tokens is what they took, system prompt and tools included.
 	Tokens int64
+	// Estimate is what the same was estimated to take. Only a count of messages
+	// that are not sent any more needs it: with Messages 0 nothing but the ratio
+	// of the two is taken.
+	Estimate int64
 	// Ledger is the one that Settle gave with that request, so that what gave
 	// way since then is known. nil takes Input.Ledger, which is right as long
 	// as nothing was settled in between.

@@ -5,8 +5,8 @@ import "tote/internal/content"
 // This file is the ladder: what gives way until a request fits. The output of
 // tools goes before media, media before text, older before newer, history before
 // the current turn, what tools gave in the current turn before what the user
-// attached, and whole turns of history where nothing else is left. What the user
-// wrote never gives way.
+// attached, whole turns of history where nothing else is left, and last what is left
+// of the current turn's output. What the user wrote never gives way.
 
 // form is what of a block an eviction is about.
 type form uint8
@@ -15,6 +15,7 @@ const (
 	formMedia  form = iota // a blob that goes out as it is
 	formText               // a stored text, or another model's words
 	formOutput             // the middle of a tool's output
+	formRest               // what is left of a tool's output: a line stays
 )
 
 // evictable says which orders an eviction may push down.
@@ -23,12 +24,12 @@ type evictable struct {
 	kind  content.Kind
 	route Route
 	form  form
-	// old: nothing of the newest tool results.
-	old bool
+	// but is how many of the newest tool results are not touched.
+	but int
 }
 
 func (d *decider) takesOut(e evictable, o *Order) bool {
-	if o.route != e.route || e.kind != 0 && o.block.Kind() != e.kind || e.old && o.seq > d.results-newest {
+	if o.route != e.route || e.kind != 0 && o.block.Kind() != e.kind || o.result && o.seq > d.results-e.but {
 		return false
 	}
 	switch e.form {
@@ -38,6 +39,8 @@ func (d *decider) takesOut(e evictable, o *Order) bool {
 		return o.loadsText() || o.Disposition == Described && !o.out
 	case formOutput:
 		return o.trimmable()
+	case formRest:
+		return o.droppable()
 	}
 	return false
 }
@@ -54,11 +57,16 @@ func (d *decider) evict(sum, goal int64, which evictable, cost func(*Order) int6
 			continue
 		}
 		sum -= cost(o)
-		if which.form == formOutput {
+		switch which.form {
+		case formOutput:
 			o.Reason = ReasonTrimmed
-			continue
+		case formRest:
+			line := Order{Disposition: Placeholder, Reason: why}
+			line.stand(o)
+			*o = line
+		case formMedia, formText:
+			d.demote(i, why, "")
 		}
-		d.demote(i, why, "")
 	}
 	return sum
 }
@@ -72,7 +80,7 @@ type squeeze struct {
 	// measure is the sum as it is now.
 	measure func() int64
 	// cost is what an order has less after it gave way, by its form.
-	cost [formOutput + 1]func(*Order) int64
+	cost [formRest + 1]func(*Order) int64
 	// prose and order are what a part's own text, in a message, and a block
 	// cost in all.
 	prose func(int, content.Part) int64
@@ -94,6 +102,7 @@ func (d *decider) bytes() squeeze {
 	s.cost[formMedia] = func(o *Order) int64 { return EncodedLen(o.rawSize()) }
 	s.cost[formText] = func(o *Order) int64 { return o.Load.Size + o.wordsSize() }
 	s.cost[formOutput] = (*Order).saves
+	s.cost[formRest] = (*Order).rest
 	return s
 }
 
@@ -109,16 +118,17 @@ func (d *decider) window(limit int64) squeeze {
 	}
 	s.cost[formMedia], s.cost[formText] = less, less
 	s.cost[formOutput] = func(o *Order) int64 { return d.gauge.scale(o.message, o.saves()/bytesPerToken) }
+	s.cost[formRest] = func(o *Order) int64 { return d.gauge.scale(o.message, o.rest()/bytesPerToken-labelTokens) }
 	return s
 }
 
 // spent are the rungs that cost only what a model has seen and left behind.
 var spent = [...]evictable{
-	{route: RouteHistory, form: formOutput, old: true},
+	{route: RouteHistory, form: formOutput, but: newest},
 	{route: RouteHistory, form: formMedia},
 	{route: RouteHistory, form: formText},
-	{route: RouteResult, form: formOutput, old: true},
-	{route: RouteResult, form: formMedia, old: true},
+	{route: RouteResult, form: formOutput, but: newest},
+	{route: RouteResult, form: formMedia, but: newest},
 }
 
 // current are the rungs within the current turn: no further than needed.
@@ -130,6 +140,11 @@ var current = [...]evictable{
 	{route: RoutePrompt, form: formText},
 }
 
+// last is what is left to do when all else was not enough: the output of the
+// current turn becomes lines, the newest last and never the very newest, so that a
+// long turn in a small window still ends with an answer.
+var last = evictable{route: RouteResult, form: formRest, but: 1}
+
 // easedAt is how much of the window may be in use after something gave way, in
 // percent, as long as there is more that can: the next request should not have to
 // change what stands before it again.
@@ -138,7 +153,8 @@ const easedAt = 80
 // squeeze brings the sum under the limit. What is spent goes down to EvictTo
 // percent at once, then the oldest turns do where that suffices; then the current
 // turn gives way, so that a prompt that is itself too large does not cost the
-// conversation for nothing; and last the turns all the same.
+// conversation for nothing; then the turns all the same, and last what is left of the
+// current turn's output.
 func (d *decider) squeeze(s squeeze) {
 	if s.sum = s.measure(); s.sum <= s.limit {
 		return
@@ -159,8 +175,12 @@ func (d *decider) squeeze(s squeeze) {
 	if s.sum <= s.limit || d.climb(&s, current[:], s.limit, s.limit) {
 		return
 	}
-	cut, _ = d.oldest(s, low)
+	cut, rest = d.oldest(s, low)
 	d.leaveTurns(s, cut)
+	if rest > s.limit {
+		s.sum = s.measure()
+		d.climb(&s, []evictable{last}, low, s.limit)
+	}
 }
 
 // climb lets rung after rung give way down to goal, as long as the sum is over
@@ -201,7 +221,7 @@ func (d *decider) leaveTurns(s squeeze, cut int) {
 // CanShrink reports whether something in the plan's request can still give way.
 func (p Plan) CanShrink() bool {
 	for i := range p.orders {
-		if o := &p.orders[i]; o.carriesMedia() || o.loadsText() || o.Disposition == Described && !o.out || o.trimmable() && o.route == RouteResult {
+		if o := &p.orders[i]; o.carriesMedia() || o.loadsText() || o.Disposition == Described && !o.out || o.route == RouteResult && (o.trimmable() || o.droppable() && o.seq < p.results) {
 			return true
 		}
 	}

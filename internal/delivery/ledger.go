@@ -63,12 +63,39 @@ func (l Ledger) Lookup(h content.Handle) (LedgerEntry, bool) {
 	return e, ok
 }
 
+// Behind is what of l goes on to hold when a summary stands for the messages in
+// covered, which lead the conversation: all but their rows, so that nothing of what
+// comes behind them comes back larger.
+func (l Ledger) Behind(covered []content.Message) Ledger {
+	out := l.copied()
+	for _, m := range covered {
+		for _, b := range m.Blocks() {
+			delete(out.entries, b.BlockHandle())
+		}
+	}
+	if l.LeftOut() <= len(covered) {
+		delete(out.entries, leftOutHandle)
+	}
+	return out
+}
+
 // Changed returns the entries of l that older lacks or has otherwise, which is
 // what has to be stored.
 func (l Ledger) Changed(older Ledger) map[content.Handle]LedgerEntry {
 	out := map[content.Handle]LedgerEntry{}
 	for h, e := range l.entries {
 		if o, ok := older.entries[h]; !ok || o != e {
+			out[h] = e
+		}
+	}
+	return out
+}
+
+// Of returns the entries of some blocks, for a lane that goes on with them.
+func (l Ledger) Of(blocks map[content.Handle]bool) map[content.Handle]LedgerEntry {
+	out := map[content.Handle]LedgerEntry{}
+	for h, e := range l.entries {
+		if blocks[h] && h != leftOutHandle {
 			out[h] = e
 		}
 	}

@@ -142,7 +142,7 @@ func (d *decider) crowded(limit int64) bool {
 	if n <= most {
 		return false
 	}
-	n -= d.costs(d.in.Current, len(d.in.Messages)) + int64(textTokens(d.in.Facts.Fixed))
+	n -= d.costs(d.in.Current, len(d.in.Messages)) + d.gauge.more(int64(textTokens(d.in.Facts.Fixed)))
 	s := d.window(limit)
 	for _, r := range spent {
 		if r.route == RouteHistory {
@@ -174,7 +174,7 @@ func (p Plan) SummaryUpTo() int {
 func (d *decider) summaryUpTo(limit int64) int {
 	cut := d.turnStart(d.in.Current)
 	keep := percent(limit, summaryKeeps)
-	room := percent(limit, EvictTo) - d.costs(cut, len(d.in.Messages)) - d.fixedTokens()
+	room := percent(limit, EvictTo) - d.costs(cut, len(d.in.Messages)) - d.gauge.more(d.fixedTokens())
 	kept, turn := int64(0), int64(0)
 	last := len(d.orders) - 1
 	for i := cut - 1; i >= d.left; i-- {

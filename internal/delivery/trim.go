@@ -8,7 +8,8 @@ import (
 )
 
 // This file cuts the middle out of old output of tools. What a tool has once
-// printed is the first thing that a model can do without: it can run it again.
+// printed is the first thing that a model can do without: it can run it again. Where
+// even that is too much, a line stands for the rest of it.
 
 const (
 	// trimOver is the length in bytes up to which nothing is cut out.
@@ -29,6 +30,21 @@ func (o *Order) trimmable() bool {
 	}
 	b, ok := o.block.(content.Text)
 	return ok && len(b.Body) > trimOver
+}
+
+// leastRest is the length in bytes up to which a line in the place of an output
+// would save nothing worth it.
+const leastRest = 300
+
+// droppable reports whether a line can stand for what is left of an order's output.
+func (o *Order) droppable() bool {
+	return o.result && !o.out && o.Handle != "" && o.block.Kind() == content.KindText && o.whole() && o.rest() > leastRest
+}
+
+// rest is how many bytes of an output are sent.
+func (o *Order) rest() int64 {
+	b, _ := o.block.(content.Text)
+	return int64(len(b.Body)) - o.saved()
 }
 
 // trimEnds is where the middle of s begins and ends, on rune boundaries.

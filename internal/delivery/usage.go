@@ -95,6 +95,20 @@ func (p Plan) Estimates() Estimates {
 	return Estimates{Whole: s.sum, Fixed: d.fixedTokens(), Alone: alone}
 }
 
+// A count of less than a share of the estimate is of the part of a request that no
+// cache had; one of many times the estimate is of more than one request, as that
+// of a program which makes several of one.
+const (
+	leastShare   = 8
+	strangeTimes = 4
+	strangeOver  = 20_000
+)
+
+// Plausible reports whether n tokens can be a backend's count of the request.
+func (e Estimates) Plausible(n int64) bool {
+	return n > 0 && n >= e.Whole/leastShare && n <= strangeTimes*e.Whole+strangeOver
+}
+
 // Usage tells what every part of the plan's request takes.
 func (p Plan) Usage() Usage {
 	d := p.decider()
