@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 
 	"tote/internal/content"
@@ -12,10 +13,12 @@ import (
 // stood.
 type answer struct {
 	// id names the message; it is the same in a replay of the session.
-	id        string
-	pieces    []*piece
-	usage     content.Usage
-	stop      content.StopReason
+	id     string
+	pieces []*piece
+	usage  content.Usage
+	stop   content.StopReason
+	// note is the backend's own word for the end, "" where it is a usual one.
+	note      string
 	finished  bool
 	withdrawn bool
 	// lost: the backend said that something of the request did not reach the
@@ -92,6 +95,14 @@ func (a *answer) wants(c content.ToolCall) { a.pieces = append(a.pieces, &piece{
 
 // began reports whether anything of an answer has arrived.
 func (a *answer) began() bool { return len(a.pieces) > 0 }
+
+// silent reports whether it has no words for a reader.
+func (a *answer) silent() bool { return strings.TrimSpace(a.text()) == "" }
+
+// thinks reports whether there is thinking in it.
+func (a *answer) thinks() bool {
+	return slices.ContainsFunc(a.pieces, func(p *piece) bool { return p.thinking })
+}
 
 // text is all of the answer's text so far.
 func (a *answer) text() string {
@@ -187,6 +198,6 @@ func (t *turn) take(a *answer, ev provider.Event) {
 	case provider.Remark:
 		t.remark(a, ev)
 	case provider.Finish:
-		a.stop, a.finished = ev.Stop, true
+		a.stop, a.note, a.finished = ev.Stop, ev.Note, true
 	}
 }

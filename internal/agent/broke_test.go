@@ -87,19 +87,30 @@ func TestAnswerOfNothing(t *testing.T) {
 	}
 }
 
+// finish ends an answer in another way than the usual one.
+func finish(stop content.StopReason) agenttest.Act {
+	return agenttest.Emit{Event: provider.Finish{Stop: stop}}
+}
+
 // An answer that was cut, or that nobody gave, says so.
 func TestOddEnds(t *testing.T) {
-	finish := func(stop content.StopReason) agenttest.Act { return agenttest.Emit{Event: provider.Finish{Stop: stop}} }
 	for name, c := range map[string]struct {
 		reply agenttest.Reply
 		want  string
 	}{
-		"cut":               {agenttest.Reply{agenttest.Say("a long"), finish(content.StopMaxTokens)}, "the answer was cut"},
-		"spent on thoughts": {agenttest.Reply{agenttest.Think("hm"), finish(content.StopMaxTokens)}, "before it said anything"},
+		"cut":               {agenttest.Reply{agenttest.Say("a long"), finish(content.StopMaxTokens)}, "the answer was cut at its limit of 700 tokens (limits.output_tokens)"},
+		"spent on thoughts": {agenttest.Reply{agenttest.Think("hm"), finish(content.StopMaxTokens)}, "before it said anything (limits.output_tokens)"},
+		"spent on a call":   {agenttest.Reply{finish(content.StopMaxTokens)}, "before it said anything (limits.output_tokens)"},
 		"silent refusal":    {agenttest.Reply{finish(content.StopRefusal)}, "refused to answer and gave no reason"},
+		"silent filter":     {agenttest.Reply{agenttest.Emit{Event: provider.Finish{Stop: content.StopRefusal, Note: "content_filter"}}}, "refused to answer"},
+		"filter in mid-answer": {
+			agenttest.Reply{agenttest.Say("a long"), agenttest.Emit{Event: provider.Finish{Stop: content.StopRefusal, Note: "content_filter"}}}, "may not be whole",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := agenttest.New(t, agenttest.Options{Script: func(int, agenttest.Received) agenttest.Reply { return c.reply }})
+			p := agenttest.Sees(agenttest.Endpoint)
+			p.Output = 700
+			b := agenttest.New(t, agenttest.Options{Profile: p, Script: func(int, agenttest.Received) agenttest.Reply { return c.reply }})
 			if _, err := b.Prompt(t.Context(), "hello"); err != nil || !noticed(b.Front, c.want) {
 				t.Errorf("%v, notices %v", err, b.Front.Notices())
 			}

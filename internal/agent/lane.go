@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"tote/internal/content"
 	"tote/internal/delivery"
@@ -18,6 +19,10 @@ type lane struct {
 	loaded bool
 	// reported is what the backend counted for the last request.
 	reported delivery.Reported
+	// doubted: the user knows that counts of this backend are not believed.
+	doubted bool
+	// balked is how many turns there were when a summary could last not be had.
+	balked int
 }
 
 // laneKey names what decides how blocks are sent: the endpoint, and what is
@@ -116,6 +121,57 @@ func (s *Session) advance(ctx context.Context) error {
 	return nil
 }
 
+// condense opens a new generation in which a summary stands for the leading messages
+// in covered. What went with the others goes on to bind, so that nothing of them
+// comes back larger than it was in the request before.
+func (s *Session) condense(ctx context.Context, covered []content.Message) error {
+	m, err := s.Model(ctx)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	at, aside := s.lane, maps.Clone(s.aside)
+	s.mu.Unlock()
+	if !at.loaded {
+		if at, _, err = s.nextLane(ctx, m); err != nil {
+			return err
+		}
+	}
+	if err := s.advance(ctx); err != nil {
+		return err
+	}
+	generation := s.Stored().Generation
+	if at, err = s.follow(ctx, at, generation, covered); err != nil {
+		return err
+	}
+	for key, l := range aside {
+		if aside[key], err = s.follow(ctx, l, generation, covered); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lane, s.aside = at, aside
+	return nil
+}
+
+// follow is the lane that comes after l when a summary stands for covered.
+func (s *Session) follow(ctx context.Context, l lane, generation int, covered []content.Message) (lane, error) {
+	l.key.Generation = generation
+	l.ledger, l.reported = l.ledger.Behind(covered), l.ratio()
+	if rows := l.ledger.Changed(delivery.Ledger{}); len(rows) > 0 {
+		if err := s.a.o.Lanes.SaveLedger(ctx, s.ID(), l.key, rows); err != nil {
+			return l, fmt.Errorf("record what is sent: %w", err)
+		}
+	}
+	return l, nil
+}
+
+// ratio is what stays of a count when what it counted is not sent any more.
+func (l *lane) ratio() delivery.Reported {
+	return delivery.Reported{Tokens: l.reported.Tokens, Estimate: l.reported.Estimate}
+}
+
 // lane is the lane of the turn's model.
 func (t *turn) lane() lane {
 	t.s.mu.Lock()
@@ -154,22 +210,27 @@ func (t *turn) remember(ctx context.Context, l delivery.Ledger) error {
 	return nil
 }
 
-// A count that is many times the estimate covers more than one request, as that of
-// a program which makes several of one.
-const (
-	strangeTimes = 4
-	strangeOver  = 20_000
-)
-
-// counted keeps what the backend counted for a request.
+// counted keeps what the backend counted for a request. A count that cannot be one of
+// the whole request is not believed, which is told once.
 func (t *turn) counted(ready settled, u content.Usage) {
 	n := u.Input.N
 	if u.Input.Known && n < u.Cached.N+u.CacheWrite.N { // it leaves out what a cache gave or took
 		n += u.Cached.N + u.CacheWrite.N
 	}
-	if !u.Input.Known || n <= 0 || n > strangeTimes*ready.tokens+strangeOver {
+	if !u.Input.Known || n <= 0 {
 		return
 	}
-	l := ready.ledger
-	t.change(func(at *lane) { at.reported = delivery.Reported{Messages: ready.messages, Tokens: n, Ledger: &l} })
+	l, whole := ready.ledger, ready.estimates.Whole
+	believed := ready.estimates.Plausible(n)
+	doubted := t.lane().doubted
+	t.change(func(at *lane) {
+		at.doubted = at.doubted || !believed
+		if believed {
+			at.reported = delivery.Reported{Messages: ready.messages, Tokens: n, Estimate: whole, Ledger: &l}
+		}
+	})
+	if !believed && !doubted && !t.model.Runner {
+		t.notice(delivery.SeverityInfo, "the backend's counts of tokens cannot be right: estimates are used instead",
+			fmt.Sprintf("it counted %d for a request of about %d", n, whole))
+	}
 }

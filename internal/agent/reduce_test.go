@@ -42,7 +42,7 @@ func summaries(b *agenttest.Bench) []agenttest.Received {
 
 func TestSummarisesOldTurns(t *testing.T) {
 	b := small(t, func(n int) agenttest.Reply {
-		return agenttest.Reply{agenttest.Say(fmt.Sprintf("SUMMARY %d", n)), agenttest.Tokens(500, 20)}
+		return agenttest.Reply{agenttest.Say(spelt("SUMMARY", n)), agenttest.Tokens(500, 20)}
 	})
 	b.Must(t.Context(), "the first wish", agenttest.PNG(9, 9, 1))
 	for i := 0; len(summaries(b)) < 2; i++ {
@@ -53,7 +53,7 @@ func TestSummarisesOldTurns(t *testing.T) {
 	}
 	all := summaries(b)
 	contains(t, all[0].Text, "the first wish", "[attached image: image-1.png (image/png)]", "Every attachment by its label")
-	contains(t, all[1].Text, "<summary>\nSUMMARY 1\n</summary>")
+	contains(t, all[1].Text, "<summary>\nSUMMARY 1 of")
 	lacks(t, all[1].Text, "the first wish")
 	for _, r := range all {
 		if len(r.Media) > 0 || strings.Contains(r.Body, "\ntool ") || strings.Contains(r.Text, "You are tote") {
@@ -68,7 +68,7 @@ func TestSummarisesOldTurns(t *testing.T) {
 	contains(t, last, "SUMMARY 2", "image-1.png")
 	lacks(t, last, "SUMMARY 1", "the first wish", "left out to keep")
 	sum, err := b.Disk.Summary(t.Context(), b.Session.ID())
-	if err != nil || sum.Text != "SUMMARY 2" || sum.Model != "model-main-endpoint" || sum.Turns == 0 || sum.Created.IsZero() {
+	if err != nil || !strings.HasPrefix(sum.Text, "SUMMARY 2 ") || sum.Model != "model-main-endpoint" || sum.Turns == 0 || sum.Created.IsZero() {
 		t.Errorf("summary %+v, %v", sum, err)
 	}
 	if !noticed(b.Front, fmt.Sprintf("the oldest %d turns were summarised by model-main-endpoint", sum.Turns)) || noticed(b.Front, "are not sent any more") {
@@ -84,23 +84,52 @@ func TestSummarisesOldTurns(t *testing.T) {
 	contains(t, b.Last().Text, "SUMMARY ")
 }
 
-// A summary that cannot be had costs the oldest turns and nothing else.
+// spelt is a summary that is long enough to be one.
+func spelt(name string, n int) string {
+	return fmt.Sprintf("%s %d ", name, n) + strings.Repeat("of what was said ", 20)
+}
+
+// A summary that cannot be had replaces nothing: while there is room all stays, and
+// then an outline of the record stands for the oldest turns.
 func TestSummaryFails(t *testing.T) {
 	for name, reply := range map[string]agenttest.Reply{
 		"refused": {agenttest.Refusing()}, "empty": {agenttest.Say("\n")}, "broken": {agenttest.Say("SUMM"), agenttest.Cut{}},
+		"a refusal in words": {agenttest.Say("I'm sorry, I can't help with that. SUMM")},
+		"filtered":           {agenttest.Say(spelt("SUMM", 1)), finish(content.StopRefusal)},
+		"much too long":      {agenttest.Say(strings.Repeat("SUMM ", 20_000))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := small(t, func(int) agenttest.Reply { return reply })
-			for i := 0; leftOutNotices(b.Front) == 0; i++ {
+			b.Must(t.Context(), "the first wish", agenttest.PNG(9, 9, 1))
+			for i := 0; !noticed(b.Front, "gets an outline"); i++ {
 				if i == 60 {
-					t.Fatal("nothing was left out")
+					t.Fatal("nothing gave way")
 				}
-				b.Must(t.Context(), strings.Repeat("word ", 200))
+				lacks(t, b.Last().Text, "No summary could be made")
+				b.Must(t.Context(), fmt.Sprintf("prompt %d ", i)+strings.Repeat("word ", 200))
 			}
-			if !noticed(b.Front, "could not be summarised") {
+			if !noticed(b.Front, "stay as they are as long as there is room") || !noticed(b.Front, "an outline takes their place") {
 				t.Errorf("notices %v", b.Front.Notices())
 			}
-			lacks(t, b.Last().Text, "SUMM")
+			if n := len(summaries(b)); n > 4 {
+				t.Errorf("%d requests for a summary", n)
+			}
+			contains(t, b.Last().Text, "No summary could be made", "User: the first wish", "User: prompt 1 word", "answered: well well", "[image-1.png")
+			lacks(t, b.Last().Text, "SUMM", "left out to keep")
+			before := b.Session.Stored()
+			if made, err := b.Session.Summarise(t.Context(), b.Front); err == nil || made {
+				t.Errorf("by hand: %v, %v", made, err)
+			}
+			sum, err := b.Disk.Summary(t.Context(), b.Session.ID())
+			if diff := cmp.Diff(before, b.Session.Stored()); diff != "" || err != nil || sum.Model != "the record" {
+				t.Errorf("%+v, %v, %s", sum, err, diff)
+			}
+			for range 20 { // outlines of outlines
+				b.Must(t.Context(), strings.Repeat("word ", 200))
+			}
+			if n := strings.Count(b.Last().Text, "No summary could be made"); n != 1 || len(b.Last().Text) > 32_000 {
+				t.Errorf("%d outlines, %d bytes", n, len(b.Last().Text))
+			}
 		})
 	}
 }
@@ -109,7 +138,7 @@ func TestSummaryFails(t *testing.T) {
 func TestSummariseByHand(t *testing.T) {
 	b := agenttest.New(t, agenttest.Options{With: agenttest.Reduces, Policy: agent.Policy{Summariser: "scribe"}})
 	scribe := &agenttest.Provider{Script: func(n int, _ agenttest.Received) agenttest.Reply {
-		return agenttest.Reply{agenttest.Say(fmt.Sprintf("PART %d", n+1))}
+		return agenttest.Reply{agenttest.Say(spelt("PART", n+1))}
 	}}
 	p := agenttest.Sees("scribe-endpoint")
 	p.Context = 4000

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"tote/internal/content"
 	"tote/internal/delivery"
@@ -64,28 +63,6 @@ func (t *turn) answer(ctx context.Context) (*answer, error) {
 		return nil, kerr
 	}
 	return a, err
-}
-
-// ended says what is odd about the answer that ends a turn.
-func (t *turn) ended(a *answer) {
-	silent := strings.TrimSpace(a.text()) == ""
-	switch a.stop {
-	case content.StopMaxTokens:
-		title, detail := "the answer was cut: it reached the longest that the model or its provider gives", "ask it to go on"
-		if silent {
-			title, detail = "the model used up its longest answer before it said anything", "most of it was thinking: choose a lower effort, or ask for less at once"
-		}
-		t.notice(delivery.SeverityWarning, title, detail+"; limits.output_tokens of the provider raises the limit where the model allows it")
-	case content.StopRefusal:
-		if silent {
-			t.notice(delivery.SeverityWarning, "the model or its provider refused to answer and gave no reason", "word the prompt otherwise, or choose another model")
-		}
-	case content.StopEndTurn:
-		if silent {
-			t.notice(delivery.SeverityWarning, "the model answered nothing", "ask again, or choose another model")
-		}
-	case content.StopNone, content.StopMaxSteps, content.StopCancelled, content.StopFailed:
-	}
 }
 
 // keepAnswer records what the model said, also when the turn was cancelled.
