@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"unicode"
@@ -173,8 +172,28 @@ func payload(s string) string {
 	if !ok {
 		return ""
 	}
-	kind, _, _ := strings.Cut(http.DetectContentType(head), ";")
-	return fmt.Sprintf("<base64 of %s, %d bytes>", kind, len(s))
+	return fmt.Sprintf("<base64 of %s, %d bytes>", kindOf(head), len(s))
+}
+
+// kindOf names what begins with head, as far as people are told.
+func kindOf(head []byte) string {
+	for _, k := range [...]struct{ magic, kind string }{
+		{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF8", "image/gif"}, {"%PDF-", "application/pdf"},
+		{"PK\x03\x04", "application/zip"}, {"\x1f\x8b", "application/gzip"}, {"ID3", "audio/mpeg"}, {"OggS", "audio/ogg"},
+	} {
+		if bytes.HasPrefix(head, []byte(k.magic)) {
+			return k.kind
+		}
+	}
+	switch {
+	case len(head) > 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP":
+		return "image/webp"
+	case len(head) > 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WAVE":
+		return "audio/wav"
+	case isText(head):
+		return "text/plain"
+	}
+	return "binary data"
 }
 
 func cutFold(s, prefix string) (rest string, ok bool) {
