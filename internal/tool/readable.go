@@ -178,8 +178,14 @@ func payload(s string) string {
 // kindOf names what begins with head, as far as people are told.
 func kindOf(head []byte) string {
 	for _, k := range [...]struct{ magic, kind string }{
-		{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF8", "image/gif"}, {"%PDF-", "application/pdf"},
-		{"PK\x03\x04", "application/zip"}, {"\x1f\x8b", "application/gzip"}, {"ID3", "audio/mpeg"}, {"OggS", "audio/ogg"},
+		{"\x89PNG\r\n\x1a\n", "image/png"},
+		{"\xff\xd8\xff", "image/jpeg"},
+		{"GIF8", "image/gif"},
+		{"%PDF-", "application/pdf"},
+		{"PK\x03\x04", "application/zip"},
+		{"\x1f\x8b", "application/gzip"},
+		{"ID3", "audio/mpeg"},
+		{"OggS", "audio/ogg"},
 	} {
 		if bytes.HasPrefix(head, []byte(k.magic)) {
 			return k.kind
