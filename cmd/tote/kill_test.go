@@ -217,6 +217,10 @@ func TestKilledInAWrite(t *testing.T) {
 	}
 	r.tote("run", "--continue", "go on").want(0)
 	says(t, "the request", everyText(t, rec.Last().Body), "write it", "go on")
+	r.tote("run", "--continue", "/undo 2").want(0)
+	if got := r.contents("big.txt"); got != before {
+		t.Errorf("after /undo the file has %d bytes: its own write was taken for that of somebody else", len(got))
+	}
 }
 
 // TestNoRoomToWrite has a write meet a bound that it cannot grow beyond: the file

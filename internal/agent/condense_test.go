@@ -94,10 +94,12 @@ func TestSummaryBringsNothingBack(t *testing.T) {
 // A count that cannot be of the whole request is not believed, and that is told once.
 func TestStrangeCounts(t *testing.T) {
 	for name, tokens := range map[string]int64{"a cache's": 3, "of many requests": 9_000_000} {
-		b := agenttest.New(t, agenttest.Options{Script: func(int, agenttest.Received) agenttest.Reply {
+		p := agenttest.Sees(agenttest.Endpoint)
+		p.Context = 10_000
+		b := agenttest.New(t, agenttest.Options{Profile: p, Script: func(int, agenttest.Received) agenttest.Reply {
 			return agenttest.Reply{agenttest.Say("ok"), agenttest.Tokens(tokens, 1)}
 		}})
-		for range 3 {
+		for range 6 {
 			b.Must(t.Context(), strings.Repeat("word ", 1000))
 		}
 		report, err := b.Session.Context(t.Context())

@@ -211,7 +211,8 @@ func (t *turn) remember(ctx context.Context, l delivery.Ledger) error {
 }
 
 // counted keeps what the backend counted for a request. A count that cannot be one of
-// the whole request is not believed, which is told once.
+// the whole request is not believed, which is told once, where it matters: that the
+// window is filling.
 func (t *turn) counted(ready settled, u content.Usage) {
 	n := u.Input.N
 	if u.Input.Known && n < u.Cached.N+u.CacheWrite.N { // it leaves out what a cache gave or took
@@ -222,14 +223,15 @@ func (t *turn) counted(ready settled, u content.Usage) {
 	}
 	l, whole := ready.ledger, ready.estimates.Whole
 	believed := ready.estimates.Plausible(n)
-	doubted := t.lane().doubted
+	window := int64(t.model.Profile.Context)
+	tells := !believed && !t.lane().doubted && window > 0 && 2*whole > window && !t.model.Runner
 	t.change(func(at *lane) {
-		at.doubted = at.doubted || !believed
+		at.doubted = at.doubted || tells
 		if believed {
 			at.reported = delivery.Reported{Messages: ready.messages, Tokens: n, Estimate: whole, Ledger: &l}
 		}
 	})
-	if !believed && !doubted && !t.model.Runner {
+	if tells {
 		t.notice(delivery.SeverityInfo, "the backend's counts of tokens cannot be right: estimates are used instead",
 			fmt.Sprintf("it counted %d for a request of about %d", n, whole))
 	}

@@ -73,6 +73,9 @@ func covered(granted []permission.Rule, q permission.Request) bool {
 
 // question asks the user. Only an answer that is known to permit does.
 func (t *turn) question(ctx context.Context, o *outcome, why string) string {
+	if err := o.check(ctx); err != nil {
+		return err.Error() // nobody is asked about what cannot be done
+	}
 	q := Question{
 		Call: o.call, Request: o.request, Title: o.title, Reason: why, Rule: permission.Suggest(o.request), Preview: o.preview(),
 		Looser: o.looser,
@@ -115,6 +118,20 @@ func (t *turn) grantForGood(ctx context.Context, q Question) {
 	if err := t.s.a.o.Permits.Allow(ctx, t.s.Stored().Cwd, q.Rule); err != nil {
 		t.notice(delivery.SeverityWarning, "this is allowed for the session only: "+q.Rule.String(), err.Error())
 	}
+}
+
+// check finds out whether a call could be carried out at all.
+func (o *outcome) check(ctx context.Context) (err error) {
+	c, ok := o.tool.(tool.Checker)
+	if !ok {
+		return nil
+	}
+	defer func() {
+		if recover() != nil {
+			err = o.errBroken()
+		}
+	}()
+	return c.Check(ctx, o.arguments(), o.env)
 }
 
 // preview is what a call will do, for people.

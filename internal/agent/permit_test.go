@@ -257,3 +257,20 @@ func TestChildIsPermitted(t *testing.T) {
 	}
 	contains(t, b.Last().Text, "done")
 }
+
+// Nobody is asked about a change that cannot be made.
+func TestCheckedBeforeAsked(t *testing.T) {
+	b := agenttest.New(t, agenttest.Options{
+		Tools: []tool.Tool{tool.Read{}, tool.Edit{}},
+		Script: agenttest.Replies(
+			calls(agenttest.Call("c1", "edit", `{"path":"a.txt","edits":[{"old":"no such words","new":"x"}]}`)),
+			calls(agenttest.Call("c2", "read", `{"path":"a.txt"}`)),
+			calls(agenttest.Call("c3", "edit", `{"path":"a.txt","edits":[{"old":"no such words","new":"x"}]}`)), calls(agenttest.Say("ok"))),
+	})
+	b.File("a.txt", []byte("words\n"))
+	b.Must(t.Context(), "change it")
+	if n := len(b.Front.Questions()); n != 0 {
+		t.Errorf("%d questions: %v", n, b.Front.Questions())
+	}
+	contains(t, b.Last().Text, "read it first")
+}

@@ -157,15 +157,13 @@ func (o *outcome) equip(t *turn) {
 	if points == nil {
 		return
 	}
+	o.env.Expect = func(ctx context.Context, abs string, after content.Digest) error {
+		return t.s.expects(ctx, t.id, abs, after)
+	}
 	session, of := t.s.keptAs(t.id)
 	o.env.Keep = func(ctx context.Context, abs string) error {
 		if err := points.Keep(ctx, session, of, abs); err != nil {
 			return err
-		}
-		if after, ok := written(o.call); ok {
-			if err := t.s.expects(ctx, t.id, abs, after); err != nil {
-				return err
-			}
 		}
 		o.mu.Lock()
 		defer o.mu.Unlock()

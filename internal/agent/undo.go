@@ -2,8 +2,6 @@ package agent
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -128,18 +126,6 @@ func (s *Session) expects(ctx context.Context, turn, path string, after content.
 	}
 	session, of := s.keptAs(turn)
 	return e.Expect(ctx, session, of, path, after)
-}
-
-// written is what a call of the tool that writes whole files will leave; ok is false
-// for other calls.
-func written(c content.ToolCall) (after content.Digest, ok bool) {
-	var args struct {
-		Content *string `json:"content"`
-	}
-	if c.Name != "write" || json.Unmarshal([]byte(c.Arguments), &args) != nil || args.Content == nil {
-		return after, false
-	}
-	return sha256.Sum256([]byte(*args.Content)), true
 }
 
 // harmless are the tools that leave nothing behind, or only files that are put back.

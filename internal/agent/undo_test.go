@@ -34,13 +34,16 @@ func TestWriteIsExpected(t *testing.T) {
 	points := &told{Checkpoints: &agenttest.Checkpoints{}}
 	args := `{"path":"a.txt","content":"new\n"}`
 	b := agenttest.New(t, agenttest.Options{
-		Tools:  []tool.Tool{tool.Write{}},
-		Script: agenttest.Replies(calls(agenttest.Call("c1", "write", args)), calls(agenttest.Say("ok"))),
+		Tools: []tool.Tool{tool.Write{}, tool.Edit{}},
+		Script: agenttest.Replies(calls(agenttest.Call("c1", "write", args)),
+			calls(agenttest.Call("c2", "edit", `{"path":"a.txt","edits":[{"old":"new","new":"newer"}]}`)), calls(agenttest.Say("ok"))),
 		Policy: agent.Policy{Rules: permission.Rules{Mode: permission.ModeFull}},
 		With:   func(o *agent.Options) { agenttest.Reduces(o); o.Checkpoints = points },
 	})
 	b.Must(t.Context(), "write it")
-	want := []string{"a.txt " + content.Digest(sha256.Sum256([]byte("new\n"))).String()}
+	want := []string{
+		"a.txt " + content.Digest(sha256.Sum256([]byte("new\n"))).String(), "a.txt " + content.Digest(sha256.Sum256([]byte("newer\n"))).String(),
+	}
 	if diff := cmp.Diff(want, points.said); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}

@@ -101,10 +101,10 @@ var table = []pkg{
 	{path: frontACP, imports: []string{content, delivery, permission, tool, agent, slash, frontACPRPC, frontACPWire}},
 	{path: frontACPWire, imports: []string{content, agent, frontACPRPC}, why: "what the messages of front/acp hold; a receipt is spelt by agent, the same for every front"},
 	{path: frontACPRPC, why: "the JSON-RPC half of front/acp; it knows lines and order, and nothing of agents"},
-	{path: frontHeadless, imports: []string{content, delivery, tool, agent, slash}},
+	{path: frontHeadless, imports: []string{content, delivery, permission, tool, agent, slash}},
 	{path: slash, imports: []string{content, delivery, permission, tool, agent, delegate, spell}, why: "what a user types as /command, the same on every surface"},
 	{path: app, imports: core, why: "the wiring; it knows everything but the surfaces"},
-	{path: cmdTote, imports: append([]string{app, frontACP, frontHeadless, slash}, core...), why: "flags, surfaces, exit codes"},
+	{path: cmdTote, imports: append([]string{app, frontACP, frontHeadless, slash, spell}, core...), why: "flags, surfaces, exit codes"},
 
 	{path: archtestPkg, support: true},
 	{path: "internal/content/contenttest", imports: []string{content}, support: true},

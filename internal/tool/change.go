@@ -161,6 +161,11 @@ func (t *target) replace(ctx context.Context, data []byte, env Env) error {
 			return fmt.Errorf("keep it as it was: %w", err)
 		}
 	}
+	if env.Expect != nil {
+		if err := env.Expect(ctx, t.abs, sha256.Sum256(data)); err != nil {
+			return fmt.Errorf("note what will be written: %w", err)
+		}
+	}
 	if err := t.spot.Check(); err != nil {
 		return err
 	}

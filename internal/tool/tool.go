@@ -56,6 +56,10 @@ type Env struct {
 	// stores nothing. A file that is not there yet is noted as missing. abs is
 	// absolute.
 	Keep func(ctx context.Context, abs string) error
+	// Expect is told what a file that was kept will hold, right before it is
+	// written, so that a write that was cut off is known for this program's own;
+	// nil is told nothing.
+	Expect func(ctx context.Context, abs string, after content.Digest) error
 	// Live shows what a call prints while it runs; nil shows nothing.
 	Live func(text string)
 	// Plan shows the model's plan; nil shows nothing.
