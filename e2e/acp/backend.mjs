@@ -1,10 +1,15 @@
 // A Chat Completions server on the loopback that keeps what it is sent.
 import { createServer } from "node:http";
 
+// hanging is an answer that begins and never ends.
+export const hanging = Symbol("hanging");
+
 export async function startBackend() {
   const requests = [];
-  // script holds answers that are given before all others: a text, or a list of calls.
-  const backend = { requests, mode: "answer", script: [], open: new Set() };
+  // script holds answers that are given before all others: a text, or a list of
+  // calls. respond gives the answer to a request where it likes: one like those,
+  // or hanging for one that never ends.
+  const backend = { requests, mode: "answer", script: [], respond: () => undefined, open: new Set() };
   const server = createServer((req, res) => {
     const parts = [];
     req.on("data", (b) => parts.push(b));
@@ -17,7 +22,7 @@ export async function startBackend() {
         res.end('{"error":{"message":"no such path"}}');
         return;
       }
-      const request = { body, size: raw.length, pictures: pictures(body) };
+      const request = { body, size: raw.length, at: performance.now(), pictures: pictures(body) };
       requests.push(request);
       if (backend.mode === "refuse" && request.pictures.length > 0) {
         res.writeHead(400, { "content-type": "application/json" });
@@ -28,7 +33,13 @@ export async function startBackend() {
       const event = (o) => res.write(`data: ${typeof o === "string" ? o : JSON.stringify(o)}\n\n`);
       const delta = (d, finish = null) => event({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta: d, finish_reason: finish }] });
       const usage = { prompt_tokens: 5000, completion_tokens: 2, total_tokens: 5002 };
-      const scripted = backend.script.shift();
+      const hang = () => {
+        delta({ role: "assistant", content: "seen " });
+        backend.open.add(res);
+        res.on("close", () => backend.open.delete(res));
+      };
+      const scripted = backend.respond(request) ?? backend.script.shift();
+      if (scripted === hanging) { hang(); return; }
       if (scripted) {
         if (typeof scripted === "string") delta({ role: "assistant", content: scripted });
         else delta({ role: "assistant", tool_calls: scripted.map(([id, name, args], index) => ({ index, id, type: "function", function: { name, arguments: JSON.stringify(args) } })) });
@@ -38,12 +49,8 @@ export async function startBackend() {
         res.end();
         return;
       }
+      if (backend.mode === "hang") { hang(); return; }
       delta({ role: "assistant", content: "seen " });
-      if (backend.mode === "hang") {
-        backend.open.add(res);
-        res.on("close", () => backend.open.delete(res));
-        return;
-      }
       delta({ content: String(request.pictures.length) });
       delta({}, "stop");
       event({ id: "c", choices: [], usage });
@@ -79,4 +86,10 @@ export function textOf(body) {
 export function resultOf(body, id) {
   const m = body.messages.find((x) => x.role === "tool" && x.tool_call_id === id);
   return m && (Array.isArray(m.content) ? m.content.map((p) => p.text ?? "").join("\n") : m.content);
+}
+
+// lastOf is the text of the newest message of the user.
+export function lastOf(body) {
+  const m = body.messages.findLast((x) => x.role === "user");
+  return Array.isArray(m?.content) ? m.content.map((p) => p.text ?? "").join("\n") : m?.content ?? "";
 }
