@@ -19,6 +19,7 @@ export class Agent {
     this.child = spawn(bin, args, { env, stdio: ["pipe", "pipe", "pipe"] });
     this.child.stdin.on("error", () => {}); // the process was killed
     this.stderr = "";
+    this.noise = undefined; // the lines that may stand there, a pattern
     this.child.stderr.on("data", (b) => { this.stderr += b; });
     this.exit = new Promise((done) => this.child.on("exit", (code, signal) => done({ code, signal })));
   }
@@ -119,6 +120,10 @@ export class Peer2 extends Agent {
     return this.request("initialize", { protocolVersion, info: { name: "tote-e2e", version: "1" }, capabilities: this.capabilities });
   }
 }
+
+// The old client writes what it does not know on the console. It is meant to drop it.
+const complain = console.error;
+console.error = (what, ...more) => { if (what !== "Error handling notification") complain(what, ...more); };
 
 // Old is the client from before the official one, which knows less.
 export class Old extends Agent {

@@ -71,7 +71,8 @@ export class Rig {
     for (const [i, a] of this.agents.entries()) {
       if (a.child.exitCode === null && a.child.signalCode === null) await a.kill();
       this.same(`protocol (agent ${i + 1})`, a.tee.rest(), []);
-      this.same(`standard error (agent ${i + 1})`, a.stderr, a.noise ?? "");
+      const lines = a.stderr.split("\n").filter((l) => l !== "" && !a.noise?.test(l));
+      this.same(`standard error (agent ${i + 1})`, lines, []);
     }
     this.backend.close();
     if (this.failures.length === 0 && !process.env.KEEP) rmSync(this.root, { recursive: true, force: true });

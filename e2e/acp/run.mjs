@@ -10,7 +10,7 @@ const bin = process.env.TOTE_BIN;
 if (!bin) { console.error("set TOTE_BIN to the program"); process.exit(2); }
 
 // Each file exports scenarios; they share nothing and run side by side.
-const files = ["core"];
+const files = ["core", "clients", "tck"];
 const atOnce = 3;
 const limit = 60_000; // of one scenario, in ms
 
