@@ -9,7 +9,7 @@ export async function startBackend() {
   // script holds answers that are given before all others: a text, or a list of
   // calls. respond gives the answer to a request where it likes: one like those,
   // or hanging for one that never ends.
-  const backend = { requests, mode: "answer", script: [], respond: () => undefined, open: new Set() };
+  const backend = { requests, mode: "answer", script: [], respond: () => undefined, open: new Map() };
   const server = createServer((req, res) => {
     const parts = [];
     req.on("data", (b) => parts.push(b));
@@ -35,7 +35,14 @@ export async function startBackend() {
       const usage = { prompt_tokens: 5000, completion_tokens: 2, total_tokens: 5002 };
       const hang = () => {
         delta({ role: "assistant", content: "seen " });
-        backend.open.add(res);
+        backend.open.set(res, (rest) => {
+          backend.open.delete(res);
+          delta({ content: rest });
+          delta({}, "stop");
+          event({ id: "c", choices: [], usage });
+          event("[DONE]");
+          res.end();
+        });
         res.on("close", () => backend.open.delete(res));
       };
       const scripted = backend.respond(request) ?? backend.script.shift();
@@ -60,6 +67,13 @@ export async function startBackend() {
   });
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
   backend.url = `http://127.0.0.1:${server.address().port}/v1`;
+  // finish ends the answers that hang.
+  backend.finish = (rest = "after all") => { for (const end of [...backend.open.values()]) end(rest); };
+  // until waits for something that is true of the backend.
+  backend.until = async (good, ms = 10_000) => {
+    for (const began = performance.now(); !good(backend) && performance.now() - began < ms;) await new Promise((go) => setTimeout(go, 5));
+    return good(backend);
+  };
   backend.close = () => { server.closeAllConnections(); server.close(); };
   return backend;
 }

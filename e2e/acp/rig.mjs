@@ -19,6 +19,7 @@ export class Rig {
     this.failures = [];
     this.says = []; // what the summary tells though nothing failed
     this.agents = [];
+    this.tapped = 0; // messages that a tap has checked
   }
 
   async open() {
@@ -79,5 +80,5 @@ export class Rig {
     else this.say(`its files are in ${this.root}`);
   }
 
-  get checked() { return this.agents.reduce((n, a) => n + a.tee.checked, 0); }
+  get checked() { return this.agents.reduce((n, a) => n + a.tee.checked, this.tapped); }
 }

@@ -3,14 +3,15 @@
 // a backend on the loopback that keeps what it is sent. Nothing is built and
 // nothing but the loopback is reached.
 //
-// Arguments choose scenarios by a part of their name; VERBOSE=1 tells the time of each.
+// Arguments choose scenarios by a part of their name, FILES the files that hold them;
+// VERBOSE=1 tells the time of each, KEEP=1 keeps their files.
 import { Rig } from "./rig.mjs";
 
 const bin = process.env.TOTE_BIN;
 if (!bin) { console.error("set TOTE_BIN to the program"); process.exit(2); }
 
 // Each file exports scenarios; they share nothing and run side by side.
-const files = ["core", "clients", "tck"];
+const files = process.env.FILES?.split(",") ?? ["core", "clients", "tck", "rough", "busy", "mcp"];
 const atOnce = 3;
 const limit = 60_000; // of one scenario, in ms
 

@@ -27,6 +27,9 @@ export class Tee {
   // them, or any number but none.
   declare(pattern, count = 0) { this.declared.push({ pattern, count, seen: 0 }); }
 
+  // tolerate is declare for what need not happen.
+  tolerate(pattern) { this.declared.push({ pattern, count: -1, seen: 0 }); }
+
   // rest are the faults that were not declared, and the declared that did not happen.
   rest() {
     const out = [];
@@ -36,7 +39,7 @@ export class Tee {
       if (d) d.seen++; else out.push(f);
     }
     for (const d of this.declared) {
-      if (d.count ? d.seen !== d.count : d.seen === 0) out.push(`declared ${d.pattern} ${d.count || "some"} times, seen ${d.seen} times`);
+      if (d.count >= 0 && (d.count ? d.seen !== d.count : d.seen === 0)) out.push(`declared ${d.pattern} ${d.count || "some"} times, seen ${d.seen} times`);
     }
     return out;
   }

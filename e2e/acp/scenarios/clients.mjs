@@ -98,6 +98,7 @@ async function acpx(t, log, ...args) {
 function checkLog(t, what, log) {
   const notes = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n").map((l) => JSON.parse(l)) : [];
   t.same(`${what}: protocol`, notes.filter((n) => n.fault).map((n) => n.fault), []);
+  t.tapped += notes.filter((n) => n.way).length;
   t.ok(`${what}: both sides spoke`, ["in", "out"].every((way) => notes.some((n) => n.way === way)));
   return notes.filter((n) => n.way).map((n) => ({ way: n.way, line: n.line }));
 }
@@ -129,12 +130,12 @@ export async function acpxSession(t) {
   const log = join(t.root, "acpx.log"), file = join(t.root, "blocks.json");
   mkdirSync(join(t.root, ".acpx"), { recursive: true });
   writeFileSync(file, JSON.stringify([text("what is it"), image(shot)]));
-  const made = await acpx(t, log, "--ttl", "1", "sessions", "new");
+  const made = await acpx(t, log, "--ttl", "15", "sessions", "new");
   t.same("a session is made", made.code, 0);
-  const first = await acpx(t, log, "--ttl", "1", "prompt", "-f", file);
+  const first = await acpx(t, log, "--ttl", "15", "prompt", "-f", file);
   t.ok("the first prompt is answered", first.code === 0 && first.stdout.includes("seen 1"), first);
   checkSent(t, "acpx session");
-  const second = await acpx(t, log, "--ttl", "1", "prompt", "and now");
+  const second = await acpx(t, log, "--ttl", "15", "prompt", "and now");
   t.ok("the second is", second.code === 0 && second.stdout.includes("seen 1"), second);
   checkSent(t, "the picture is still in the conversation");
   const closed = await acpx(t, log, "sessions", "close");
