@@ -140,7 +140,8 @@ export class Old extends Agent {
   }
 }
 
-// Raw writes lines, or parts of lines, as a scenario wants them.
+// Raw writes lines, or parts of lines, as a scenario wants them. It answers the
+// questions of the agent as the official clients here do.
 export class Raw extends Agent {
   constructor(bin, env, options = {}) {
     super(bin, env, options);
@@ -206,9 +207,10 @@ export class Raw extends Agent {
     return this.request("session/prompt", { sessionId, prompt: blocks.map((b) => (typeof b === "string" ? { type: "text", text: b } : b)) });
   }
 
-  // until waits for a message of the agent, or for anything else that is true after one.
-  async until(good, ms = 10_000) {
-    const found = () => this.all.find((m) => good(m));
+  // until waits for a message of the agent, the first behind from that is good, or for
+  // anything else that is true after one.
+  async until(good, ms = 10_000, from = 0) {
+    const found = () => this.all.slice(from).find((m) => good(m));
     if (found()) return found();
     let watch;
     const come = new Promise((done) => { watch = () => { if (found()) done(found()); }; this.watchers.add(watch); });

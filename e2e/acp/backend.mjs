@@ -9,12 +9,13 @@ export async function startBackend() {
   // script holds answers that are given before all others: a text, or a list of
   // calls. respond gives the answer to a request where it likes: one like those,
   // or hanging for one that never ends.
-  const backend = { requests, mode: "answer", script: [], respond: () => undefined, open: new Map() };
+  const backend = { requests, mode: "answer", script: [], respond: () => undefined, arrived: () => {}, open: new Map() };
   const server = createServer((req, res) => {
     const parts = [];
     req.on("data", (b) => parts.push(b));
     req.on("end", () => {
       const raw = Buffer.concat(parts);
+      if (req.method === "POST") backend.arrived(raw.length);
       let body = null;
       try { body = JSON.parse(raw.toString("utf8")); } catch { /* a GET of the list of models */ }
       if (!body?.messages) {
@@ -22,11 +23,16 @@ export async function startBackend() {
         res.end('{"error":{"message":"no such path"}}');
         return;
       }
-      const request = { body, size: raw.length, at: performance.now(), pictures: pictures(body) };
+      const request = { body, size: raw.length, pictures: pictures(body) };
       requests.push(request);
       if (backend.mode === "refuse" && request.pictures.length > 0) {
         res.writeHead(400, { "content-type": "application/json" });
         res.end('{"error":{"message":"This model does not support image input","type":"invalid_request_error"}}');
+        return;
+      }
+      if (backend.mode === "fail") {
+        res.writeHead(401, { "content-type": "application/json" });
+        res.end('{"error":{"message":"the key is not valid","type":"authentication_error"}}');
         return;
       }
       res.writeHead(200, { "content-type": "text/event-stream" });

@@ -252,7 +252,7 @@ export async function permission(t) {
     t.backend.script.push([[`c${i}`, "bash", { command: `touch made-${i}` }]], "done");
     const from = c.all.length;
     const running = c.prompt(sessionId, `make ${i}`);
-    const q = await c.until((m) => m.method === "session/request_permission" && c.all.indexOf(m) >= from);
+    const q = await c.until((m) => m.method === "session/request_permission", 10_000, from);
     await c.send({ jsonrpc: "2.0", id: q?.id, ...answer });
     t.same(`${what}: the turn ends`, (await within(5000, running))?.result?.stopReason !== undefined, true);
     t.same(`${what}: ${allows ? "allows" : "allows nothing"}`, existsSync(file), allows);
@@ -265,7 +265,7 @@ export async function permission(t) {
   t.backend.script.push([["x1", "bash", { command: "touch never" }]], "done");
   const from = c.all.length;
   const running = c.prompt(sessionId, "make it");
-  const q = await c.until((m) => m.method === "session/request_permission" && c.all.indexOf(m) >= from);
+  const q = await c.until((m) => m.method === "session/request_permission", 10_000, from);
   await c.notify("session/cancel", { sessionId });
   t.same("a question that nobody answers does not hold a cancelled turn", (await within(5000, running))?.result?.stopReason, "cancelled");
   const replied = c.all.length;
@@ -280,7 +280,7 @@ export async function permission(t) {
   t.backend.script.push([["x2", "bash", { command: "touch never" }]]);
   const seen = c.all.length;
   c.prompt(sessionId, "make it").catch(() => {});
-  await c.until((m) => m.method === "session/request_permission" && c.all.indexOf(m) >= seen);
+  await c.until((m) => m.method === "session/request_permission", 10_000, seen);
   t.same("it ends with a question open", await c.end(), { code: 0, signal: null });
   const d = await ready(t);
   await d.request("session/load", { sessionId, ...open(t.project) });

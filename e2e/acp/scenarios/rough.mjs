@@ -109,7 +109,7 @@ export async function ids(t) {
   c.manual = true;
   const seen = c.all.length;
   const running = c.prompt(sessionId, "work");
-  const question = await c.until((m) => c.all.indexOf(m) >= seen && m.method === "session/request_permission");
+  const question = await c.until((m) => m.method === "session/request_permission", 10_000, seen);
   const mine = await c.request("session/list", {}, question.id);
   t.ok("a request with the id of an open question is answered", mine.result?.sessions !== undefined, mine);
   await c.send({ jsonrpc: "2.0", id: question.id, result: { outcome: { outcome: "selected", optionId: "allow" } } });
