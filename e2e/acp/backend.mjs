@@ -6,8 +6,8 @@ export const hanging = Symbol("hanging");
 
 export async function startBackend() {
   const requests = [];
-  // script holds answers that are given before all others: a text, or a list of
-  // calls. respond gives the answer to a request where it likes: one like those,
+  // script holds answers that are given before all others: a text, a list of calls,
+  // or {text, finish} with the reason why it ends. respond gives the answer to a request where it likes: one like those,
   // or hanging for one that never ends.
   const backend = { requests, mode: "answer", script: [], respond: () => undefined, arrived: () => {}, open: new Map() };
   const server = createServer((req, res) => {
@@ -54,15 +54,19 @@ export async function startBackend() {
       const scripted = backend.respond(request) ?? backend.script.shift();
       if (scripted === hanging) { hang(); return; }
       if (scripted) {
-        if (typeof scripted === "string") delta({ role: "assistant", content: scripted });
+        if (scripted.finish) {
+          delta({ role: "assistant", content: scripted.text });
+          delta({}, scripted.finish);
+        } else if (typeof scripted === "string") delta({ role: "assistant", content: scripted });
         else delta({ role: "assistant", tool_calls: scripted.map(([id, name, args], index) => ({ index, id, type: "function", function: { name, arguments: JSON.stringify(args) } })) });
-        delta({}, typeof scripted === "string" ? "stop" : "tool_calls");
+        if (!scripted.finish) delta({}, typeof scripted === "string" ? "stop" : "tool_calls");
         event({ id: "c", choices: [], usage });
         event("[DONE]");
         res.end();
         return;
       }
       if (backend.mode === "hang") { hang(); return; }
+      if (backend.mode === "silent") return; // until the client goes away
       delta({ role: "assistant", content: "seen " });
       delta({ content: String(request.pictures.length) });
       delta({}, "stop");
