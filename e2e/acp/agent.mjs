@@ -162,11 +162,21 @@ export class Raw extends Agent {
       const key = JSON.stringify(m.id);
       this.waiting.get(key)?.(m);
       this.waiting.delete(key);
+    } else if (m.id !== undefined && m.method !== "session/request_permission") {
+      this.send({ jsonrpc: "2.0", id: m.id, ...this.served(m) });
     } else if (m.id !== undefined) {
       this.questions.push(m.params);
       if (!this.manual) this.send({ jsonrpc: "2.0", id: m.id, result: { outcome: { outcome: "selected", optionId: this.answer(m.params) } } });
     }
     for (const w of this.watchers) w();
+  }
+
+  // serve answers what the agent asks beside permission; undefined for what it does not.
+  serve() { return undefined; }
+
+  served({ method, params }) {
+    const result = this.serve(method, params);
+    return result === undefined ? { error: { code: -32601, message: `no method ${method}` } } : { result };
   }
 
   // write sends bytes; it resolves when they may be followed by more.

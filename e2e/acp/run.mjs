@@ -11,7 +11,7 @@ const bin = process.env.TOTE_BIN;
 if (!bin) { console.error("set TOTE_BIN to the program"); process.exit(2); }
 
 // Each file exports scenarios; they share nothing and run side by side.
-const files = process.env.FILES?.split(",") ?? ["core", "clients", "tck", "rough", "busy", "mcp", "pitfalls"];
+const files = process.env.FILES?.split(",") ?? ["core", "clients", "tck", "rough", "busy", "mcp", "pitfalls", "content"];
 const atOnce = 3;
 const limit = 60_000; // of one scenario, in ms
 

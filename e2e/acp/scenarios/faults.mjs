@@ -68,3 +68,75 @@ export async function twice(t) {
   t.ok("and its path told", textOf(t.backend.requests.at(-1).body).includes("shot.png"));
 }
 twice.title = "the same picture as data and as a link";
+
+export async function fork(t) {
+  t.configure({ acp: { fork: true } });
+  const c = t.raw({ unstable: true });
+  const { result: hello } = await c.initialize();
+  t.ok("session/fork is advertised", hello.agentCapabilities.sessionCapabilities.fork != null, hello.agentCapabilities);
+  const sessionId = await c.session(t.project);
+  await c.prompt(sessionId, "look", image(pictures.png(16, 8)));
+  const { result, error } = await c.request("session/fork", { sessionId, cwd: t.project, mcpServers: [] });
+  t.ok("it gives a session of its own", result?.sessionId && result.sessionId !== sessionId, error);
+  await c.prompt(result.sessionId, "and in the fork");
+  t.same("which has the picture", t.backend.requests.at(-1).pictures.length, 1);
+  t.ok("and the words", textOf(t.backend.requests.at(-1).body).includes("look"));
+  await c.prompt(sessionId, "and in the first");
+  t.ok("the first has nothing of the fork", !textOf(t.backend.requests.at(-1).body).includes("and in the fork"));
+  await c.end();
+  const d = t.raw({ unstable: true });
+  await d.initialize();
+  await d.request("session/load", { sessionId: result.sessionId, cwd: t.project, mcpServers: [] });
+  const words = d.take().filter((u) => u.update.sessionUpdate === "user_message_chunk").map((u) => u.update.content.text ?? u.update.content.type);
+  t.same("the fork can be loaded", words, ["look", "image", "and in the fork"]);
+}
+fork.title = "session/fork, which is unstable, behind its switch";
+
+export async function attach(t) {
+  writeFileSync(join(t.project, "a.png"), pictures.png(24, 12));
+  const c = t.raw();
+  await c.initialize();
+  const sessionId = await c.session(t.project);
+  const run = async (line, ...blocks) => {
+    await c.prompt(sessionId, line, ...blocks);
+    return c.take().filter((u) => u.update.sessionUpdate === "agent_message_chunk").map((u) => u.update.content.text).join("");
+  };
+  await run("look", image(pictures.png(16, 8)));
+  let n = t.backend.requests.length;
+  t.ok("/receipts says what became of the picture", (await run("/receipts")).includes("image-1"));
+  t.same("without the model", t.backend.requests.length, n);
+  n = t.backend.requests.length;
+  await run("/attach a.png");
+  await run("now look");
+  const sent = t.backend.requests.at(-1);
+  t.ok("/attach sends a file with the next prompt", t.backend.requests.length === n + 1 && sent.pictures.some((p) => p.data.equals(pictures.png(24, 12))), sent.pictures.length);
+}
+attach.title = "/attach, /receipts";
+
+// A client that lets the agent read its buffers is asked for what is not saved.
+export async function buffers(t) {
+  const file = join(t.project, "a.txt");
+  writeFileSync(file, "saved words\n");
+  const c = t.raw();
+  await c.initialize({ clientCapabilities: { fs: { readTextFile: true, writeTextFile: true } } });
+  const asked = [];
+  c.serve = (method, p) => {
+    asked.push([method, p.path]);
+    return method === "fs/read_text_file" ? { content: "words that are not saved\n" } : {};
+  };
+  const sessionId = await c.session(t.project);
+  t.backend.script.push([["c1", "read", { path: "a.txt" }]], "done");
+  await c.prompt(sessionId, "look");
+  t.ok("the client is asked for its buffer", asked.some(([m, p]) => m === "fs/read_text_file" && p === file), asked);
+  t.ok("and the model reads that", textOf(t.backend.requests.at(-1).body).includes("words that are not saved"), t.backend.requests.at(-1).body.messages.at(-1));
+  asked.length = 0;
+  await c.prompt(sessionId, "see", { type: "resource_link", uri: pathToFileURL(file).href, name: "a.txt" });
+  t.ok("also for a link", asked.some(([m, p]) => m === "fs/read_text_file" && p === file), asked);
+  const shot = pictures.png(18, 9);
+  writeFileSync(join(t.project, "a.png"), shot);
+  asked.length = 0;
+  await c.prompt(sessionId, "see", { type: "resource_link", uri: pathToFileURL(join(t.project, "a.png")).href, name: "a.png", mimeType: "image/png" });
+  t.same("but not for a picture", asked, []);
+  t.ok("which is read", t.backend.requests.at(-1).pictures.some((p) => p.data.equals(shot)));
+}
+buffers.title = "text of buffers comes from the client";
