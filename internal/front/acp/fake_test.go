@@ -127,6 +127,8 @@ type world struct {
 	deleted []string
 	ids     int
 	maxLine int64
+	v2      bool
+	fork    bool
 	mu      sync.Mutex
 }
 
@@ -243,7 +245,7 @@ func (w *world) boot(initialize string) *peer {
 	in, to := io.Pipe()
 	p := &peer{t: w.t, to: to, done: make(chan error, 1)}
 	o := acp.Options{
-		Version: "1.2.3", Host: &host{w, w.agent()}, MaxLine: w.maxLine, Now: clock, NewID: w.newID, Log: slog.New(slog.NewTextHandler(&p.logs, nil)),
+		Version: "1.2.3", Host: &host{w, w.agent()}, MaxLine: w.maxLine, V2: w.v2, Fork: w.fork, Now: clock, NewID: w.newID, Log: slog.New(slog.NewTextHandler(&p.logs, nil)),
 	}
 	// Ends when the test closes the input.
 	go func() { p.done <- acp.Serve(w.t.Context(), in, p, o) }()

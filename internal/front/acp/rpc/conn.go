@@ -71,6 +71,7 @@ type Conn struct {
 	known    map[string]bool   // sessions that were opened here
 	calls    map[int64]chan Message
 	lastCall int64
+	strict   bool // ids are strings or whole numbers
 	ready    bool // initialize has been answered
 	served   bool // another request has been taken since
 	ended    bool // the client is gone
@@ -100,6 +101,15 @@ func (c *Conn) Known(sessionID string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known[sessionID] = true
+}
+
+// StrictIDs has the connection refuse requests whose id is neither a string nor a
+// whole number, as version 2 of the protocol demands, or take them again. The
+// handler of initialize calls it.
+func (c *Conn) StrictIDs(strict bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.strict = strict
 }
 
 type input struct {
@@ -175,9 +185,17 @@ func (c *Conn) takeLine(ctx context.Context, line []byte) {
 		c.respond(ctx, fault.ID, fault.Err)
 	case m.Method == "":
 		c.settle(m)
+	case c.refusesID(m.ID):
+		c.respond(ctx, nullID, Errorf(CodeInvalidRequest, "id is not a string or a whole number"))
 	default:
 		c.take(ctx, m)
 	}
+}
+
+func (c *Conn) refusesID(id []byte) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.strict && id != nil && !IsString(id) && !isWhole(id)
 }
 
 // takeOver answers a message that was too long, as far as it can be told what it
