@@ -28,8 +28,19 @@ function make(version, unstable) {
   }
   ajv.addSchema({ ...schema, $id: "lax" });
   ajv.addSchema({ ...closed(schema), $id: "strict" });
-  const lax = (name) => ajv.getSchema(`lax#/$defs/${name}`);
-  const strict = (name) => ajv.compile({ $ref: `strict#/$defs/${name}`, unevaluatedProperties: false });
+  // A validator is compiled when it is first used: most never are.
+  const lazy = (compile) => {
+    let validate;
+    const check = (value) => {
+      validate ??= compile();
+      const good = validate(value);
+      check.errors = validate.errors;
+      return good;
+    };
+    return check;
+  };
+  const lax = (name) => lazy(() => ajv.getSchema(`lax#/$defs/${name}`));
+  const strict = (name) => lazy(() => ajv.compile({ $ref: `strict#/$defs/${name}`, unevaluatedProperties: false }));
 
   // methods: what is called, by the side that serves it.
   const methods = new Map();

@@ -4,8 +4,9 @@
 // A scenario that sends something invalid on purpose declares it.
 import { protocol } from "./schema.mjs";
 
-// maxLine is what the official client takes in one line; an agent has to stay below.
-const maxLine = 32 << 20;
+// maxLine is what is kept of a line: of an agent what the official client takes, below
+// which it has to stay; of a client what the program takes.
+const maxLine = { in: 32 << 20, out: 64 << 20 };
 const other = { out: "in", in: "out" };
 const server = { out: "agent", in: "client" }; // who serves what goes that way
 
@@ -50,14 +51,14 @@ export class Tee {
     let rest = Buffer.from(bytes.buffer ?? bytes, bytes.byteOffset ?? 0, bytes.byteLength ?? bytes.length);
     for (let i; (i = rest.indexOf(10)) >= 0; rest = rest.subarray(i + 1)) {
       const size = left.size + i;
-      const line = size > maxLine ? null : Buffer.concat([...left.parts, rest.subarray(0, i)]);
+      const line = size > maxLine[way] ? null : Buffer.concat([...left.parts, rest.subarray(0, i)]);
       left.parts = [];
       left.size = 0;
-      if (line === null) this.fault(way, "a line over 32 MiB");
+      if (line === null) this.fault(way, `a line over ${maxLine[way] >> 20} MiB`);
       else this.line(way, line);
     }
     left.size += rest.length;
-    if (left.size > maxLine) left.parts = [];
+    if (left.size > maxLine[way]) left.parts = [];
     else if (rest.length > 0) left.parts.push(Buffer.from(rest));
   }
 

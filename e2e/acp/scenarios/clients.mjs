@@ -125,6 +125,7 @@ export async function acpxExec(t) {
   checkLog(t, "exec with a call", log);
 }
 acpxExec.title = "acpx 0.19.1, exec";
+acpxExec.limit = 150_000; // it starts several programs for each command
 
 export async function acpxSession(t) {
   const log = join(t.root, "acpx.log"), file = join(t.root, "blocks.json");
@@ -143,6 +144,7 @@ export async function acpxSession(t) {
   checkLog(t, "session", log);
 }
 acpxSession.title = "acpx 0.19.1, a session over several runs";
+acpxSession.limit = 150_000;
 
 // A client that says who it is and is known to draw the message twice is not sent it back.
 export async function echoes(t) {

@@ -1,6 +1,6 @@
 // What a session shows and takes beside pictures: links under the rules of the folder,
 // usage, titles, thoughts, lists in pages, and commands that work on attachments.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { textOf } from "../backend.mjs";
@@ -106,3 +106,59 @@ export async function attachments(t) {
   t.ok("what is no command is a prompt", unknown.result?.stopReason === "end_turn", unknown);
 }
 attachments.title = "commands on attachments";
+
+export async function commands(t) {
+  const c = t.raw();
+  await c.initialize();
+  const sessionId = await c.session(t.project);
+  await c.until((m) => m.params?.update?.sessionUpdate === "available_commands_update", 1000);
+  const names = c.updates.filter((u) => u.update.sessionUpdate === "available_commands_update").flatMap((u) => u.update.availableCommands.map((x) => x.name));
+  for (const name of ["detach", "images", "model", "compact", "job", "undo", "context"]) t.ok(`/${name} is announced`, names.includes(name), names);
+  await c.end();
+  const d = t.raw();
+  await d.initialize();
+  await d.request("session/load", { sessionId, cwd: t.project, mcpServers: [] });
+  await d.until((m) => m.params?.update?.sessionUpdate === "available_commands_update", 1000);
+  t.ok("and after a load", d.updates.some((u) => u.update.sessionUpdate === "available_commands_update"));
+}
+commands.title = "commands are announced";
+
+export async function diffs(t) {
+  writeFileSync(join(t.project, "a.txt"), "one\n");
+  const c = t.raw();
+  await c.initialize();
+  const sessionId = await c.session(t.project);
+  t.backend.script.push([["c0", "read", { path: "a.txt" }]], [["c1", "edit", { path: "a.txt", edits: [{ old: "one", new: "two" }] }]], [["c2", "write", { path: "b.txt", content: "b\n" }]], "done");
+  await c.prompt(sessionId, "work");
+  const content = (us) => us.map((u) => u.update).filter((u) => ["tool_call", "tool_call_update"].includes(u.sessionUpdate)).flatMap((u) => u.content ?? []).filter((x) => x.type === "diff");
+  const shown = content(c.take());
+  t.ok("an edit is shown as a diff", shown.some((d) => d.path === join(t.project, "a.txt") && d.oldText.includes("one") && d.newText.includes("two")), shown);
+  t.ok("a new file, too", shown.some((d) => d.path === join(t.project, "b.txt") && d.oldText == null && d.newText === "b\n"), shown);
+  t.same("the file", readFileSync(join(t.project, "a.txt"), "utf8"), "two\n");
+  const asked = c.questions.flatMap((q) => q.toolCall.content ?? []).filter((x) => x.type === "diff");
+  t.ok("the user is asked with the diff", asked.some((d) => d.path === join(t.project, "a.txt")), c.questions.map((q) => q.toolCall.content));
+}
+diffs.title = "edits are shown as diffs";
+
+export async function fork(t) {
+  t.configure({ acp: { fork: true } });
+  const c = t.raw({ unstable: true });
+  const { result: hello } = await c.initialize();
+  t.ok("session/fork is advertised", hello.agentCapabilities.sessionCapabilities.fork != null, hello.agentCapabilities);
+  const sessionId = await c.session(t.project);
+  await c.prompt(sessionId, "look", image(pictures.png(16, 8)));
+  const { result, error } = await c.request("session/fork", { sessionId, cwd: t.project, mcpServers: [] });
+  t.ok("it gives a session of its own", result?.sessionId && result.sessionId !== sessionId, error);
+  await c.prompt(result.sessionId, "and in the fork");
+  t.same("which has the picture", t.backend.requests.at(-1).pictures.length, 1);
+  t.ok("and the words", textOf(t.backend.requests.at(-1).body).includes("look"));
+  await c.prompt(sessionId, "and in the first");
+  t.ok("the first has nothing of the fork", !textOf(t.backend.requests.at(-1).body).includes("and in the fork"));
+  await c.end();
+  const d = t.raw({ unstable: true });
+  await d.initialize();
+  await d.request("session/load", { sessionId: result.sessionId, cwd: t.project, mcpServers: [] });
+  const words = d.take().filter((u) => u.update.sessionUpdate === "user_message_chunk").map((u) => u.update.content.text ?? u.update.content.type);
+  t.same("the fork can be loaded", words, ["look", "image", "and in the fork"]);
+}
+fork.title = "session/fork, which is unstable, behind its switch";

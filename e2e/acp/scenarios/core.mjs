@@ -277,7 +277,7 @@ export async function repairing(t) {
   t.same("repair: the enlarged part", sent[1] && [pictures.measure(sent[1].data).width, pictures.measure(sent[1].data).height], [64, 32]);
   t.ok("repair: no payload stands in text", !textOf(body).includes(shot.toString("base64").slice(0, 60)));
   const shown = JSON.stringify(turn.updates.map((u) => u.update.content ?? null));
-  for (const words of ["+export const filled = (n) => Math.min(n, width);", "is wrong", "all is well", '"type":"image"']) t.ok(`repair: the user sees ${words}`, shown.includes(words));
+  for (const words of ['"type":"diff"', "export const filled = (n) => Math.min(n, width);", "is wrong", "all is well", '"type":"image"']) t.ok(`repair: the user sees ${words}`, shown.includes(words));
   const plans = turn.updates.filter((u) => u.update.sessionUpdate === "plan").map((u) => u.update.entries.map((e) => e.status));
   t.same("repair: the plan", plans, [["in_progress", "pending"], ["completed", "completed"]]);
   t.same("repair: the file", readFileSync(file, "utf8"), source.replace("Math.min(n, width - 1)", "Math.min(n, width)").replace("Math.max(width - 1 - n, 0)", "Math.max(width - n, 0)"));

@@ -48,6 +48,7 @@ export async function official(t) {
   const next = t.peer2();
   await next.initialize();
   await next.request("session/resume", { sessionId, cwd: t.project, replayFrom: { type: "start" } });
+  await sleep(50); // the client hands updates on by itself
   t.same("resumed from the start it shows all", fold(next.seen).map((m) => m.role), ["user_message", "agent_message", "user_message", "agent_message"]);
   t.same("with the id of before", fold(next.seen)[0]?.id, messageId);
   await next.request("session/close", { sessionId });
@@ -130,14 +131,14 @@ export async function large(t) {
   const c = await ready(t);
   const sessionId = await open(c, t.project);
   const noise = (n, seed) => { const b = pictures.png(8, 8); const out = Buffer.alloc(n, seed); b.copy(out); return out; };
-  const blocks = [text("three"), image(noise(9 << 20, 1)), image(noise(9 << 20, 2)), image(noise(9 << 20, 3))];
+  const blocks = [text("three"), image(noise(8 << 20, 1)), image(noise(8 << 20, 2)), image(noise(8 << 20, 3))];
   const one = await turn(c, sessionId, ...blocks);
-  t.same("36 MB of pictures in one prompt", one.stopReason, "end_turn");
+  t.same("32 MiB of pictures in one prompt", one.stopReason, "end_turn");
   const own = one.updates.filter((u) => u.sessionUpdate.startsWith("user_message"));
   t.same("come back in parts", own.map((u) => u.sessionUpdate), ["user_message", ...blocks.map(() => "user_message_chunk")]);
   t.same("after an empty message", own[0]?.content, []);
   t.ok("each as it was", own.slice(1).every((u, i) => JSON.stringify(u.content) === JSON.stringify(blocks[i])));
-  const two = await turn(c, sessionId, text("one"), image(noise(24 << 20, 4)));
+  const two = await turn(c, sessionId, text("one"), image(noise(23 << 20, 4)));
   const big = fold(two.updates).find((m) => m.role === "user_message");
   t.same("a block that fits no line", two.stopReason, "end_turn");
   t.ok("has something in its place", big?.content.length === 2 && ["text", "resource_link"].includes(big.content[1].type), big?.content.map((b) => b.type));
@@ -257,7 +258,9 @@ export async function resuming(t) {
   const one = await turn(c, sessionId, "look", image(shot));
   t.backend.script.push([["c1", "glob", { pattern: "*" }]], "there you are");
   const two = await turn(c, sessionId, "list them");
-  const live = fold([...one.updates, ...two.updates]);
+  // The parts of a text may be others in a replay, the text is the same.
+  const shape = (us) => fold(us).map((m) => [m.id, m.role, m.content.map((b) => b.text ?? b.data).join("")]);
+  const live = shape([...one.updates, ...two.updates]);
   await c.kill();
 
   c = await ready(t);
@@ -270,7 +273,7 @@ export async function resuming(t) {
   from = c.all.length;
   const again = await c.request("session/resume", { sessionId, cwd: t.project, replayFrom: { type: "start" } });
   const shown = c.all.slice(from, c.all.indexOf(again));
-  t.same("from the start all messages are", fold(shown.filter((m) => isUpdate(m, sessionId)).map((m) => m.params.update)), live);
+  t.same("from the start all messages are", shape(shown.filter((m) => isUpdate(m, sessionId)).map((m) => m.params.update)), live);
   t.ok("the state is the last before the reply", isState(shown.at(-1) ?? {}, sessionId, "idle"), shown.at(-1));
   t.same("the call has ended", calls(shown.filter((m) => isUpdate(m, sessionId)).map((m) => m.params.update)).map((x) => x.status), ["completed"]);
   t.same("no notice is replayed", shown.filter((m) => m.params?.update?.sessionUpdate === "notice").length, 0);
