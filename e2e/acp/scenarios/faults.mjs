@@ -84,3 +84,27 @@ export async function buffers(t) {
   t.ok("which is read", t.backend.requests.at(-1).pictures.some((p) => p.data.equals(shot)));
 }
 buffers.title = "text of buffers comes from the client";
+
+// A replay shows a call as the turn did: its title, its files, its diff.
+export async function replayed(t) {
+  writeFileSync(join(t.project, "a.txt"), "one\n");
+  const show = (us) => {
+    const calls = new Map();
+    for (const { update: u } of us) if (["tool_call", "tool_call_update"].includes(u.sessionUpdate)) calls.set(u.toolCallId, { ...calls.get(u.toolCallId), ...u });
+    return [...calls.values()].map((u) => [u.title, u.kind, u.status, u.locations?.map((l) => l.path), u.content?.map((x) => x.type)]);
+  };
+  let c = t.raw();
+  await c.initialize();
+  const sessionId = await c.session(t.project);
+  t.backend.script.push([["c1", "glob", { pattern: "*" }]], [["c2", "read", { path: "a.txt" }]], [["c3", "edit", { path: "a.txt", edits: [{ old: "one", new: "two" }] }]],
+    [["c4", "bash", { command: "echo hi", description: "Say hi" }]], "done");
+  await c.prompt(sessionId, "work");
+  const live = show(c.take());
+  await c.end();
+  c = t.raw();
+  await c.initialize();
+  await c.request("session/load", { sessionId, cwd: t.project, mcpServers: [] });
+  const replay = show(c.take());
+  for (const [i, call] of live.entries()) t.same(`${call[0]} is replayed as it was shown`, replay[i], call);
+}
+replayed.title = "calls in a replay";
