@@ -83,13 +83,13 @@ async function acpx(t, log, ...args) {
   const cli = join(fileURLToPath(new URL("../node_modules/acpx/dist/cli.js", import.meta.url)));
   const tap = fileURLToPath(new URL("../tap.mjs", import.meta.url));
   const agent = [process.execPath, tap, log, t.bin, "acp"].map((s) => JSON.stringify(s)).join(" ");
-  const child = spawn(process.execPath, [cli, "--agent", agent, "--cwd", t.project, "--approve-all", "--timeout", "30", ...args], {
+  const child = spawn(process.execPath, [cli, "--agent", agent, "--cwd", t.project, "--approve-all", "--timeout", "90", ...args], {
     env: { ...t.env, HOME: t.root }, cwd: t.project, stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "", stderr = "";
   child.stdout.on("data", (b) => { stdout += b; });
   child.stderr.on("data", (b) => { stderr += b; });
-  const code = await within(40_000, new Promise((done) => child.on("close", done)));
+  const code = await within(100_000, new Promise((done) => child.on("close", done)));
   if (code === undefined) child.kill("SIGKILL");
   return { code, stdout, stderr };
 }
@@ -125,7 +125,7 @@ export async function acpxExec(t) {
   checkLog(t, "exec with a call", log);
 }
 acpxExec.title = "acpx 0.19.1, exec";
-acpxExec.limit = 150_000; // it starts several programs for each command
+acpxExec.limit = 240_000; // it starts several programs for each command
 
 export async function acpxSession(t) {
   const log = join(t.root, "acpx.log"), file = join(t.root, "blocks.json");
@@ -144,7 +144,7 @@ export async function acpxSession(t) {
   checkLog(t, "session", log);
 }
 acpxSession.title = "acpx 0.19.1, a session over several runs";
-acpxSession.limit = 150_000;
+acpxSession.limit = 240_000;
 
 // A client that says who it is and is known to draw the message twice is not sent it back.
 export async function echoes(t) {
