@@ -84,8 +84,16 @@ func (f *front) subject(ctx context.Context, a agent.Question) (q question, done
 		return q, func(bool) {} // the agent tells how the call ends
 	}
 	q.call = &call{id: f.lineID(), title: a.Title, kind: wire.ToolFetch}
-	if a.Request.Action == permission.Read {
+	switch a.Request.Action {
+	case permission.Read:
 		q.call.kind = wire.ToolRead
+	case permission.Write:
+		q.call.kind = wire.ToolEdit
+	case permission.Execute:
+		q.call.kind = wire.ToolExecute
+	case permission.Call, permission.Delegate:
+		q.call.kind = wire.ToolOther
+	case permission.Fetch:
 	}
 	if a.Request.Path != "" {
 		q.call.locations = []wire.Location{{Path: filepath.FromSlash(a.Request.Path)}}

@@ -24,6 +24,7 @@ func newCall(a *agent.Session, id string, c content.ToolCall, title, path string
 	}
 	if c.Name == "bash" {
 		out.command, out.cwd = argument(c, "command"), a.Stored().Cwd
+		out.waits = string(rpc.Member(arguments(c), "background")) != "true"
 	}
 	return out
 }
@@ -58,6 +59,9 @@ func kindOf(tool string) string {
 	}
 	return wire.ToolOther
 }
+
+// terminal reports whether the call has one that shows what it prints.
+func (c *call) terminal() bool { return c.command != "" && c.waits && c.began }
 
 // titleOf names a call whose live title was not recorded.
 func titleOf(c content.ToolCall) string {

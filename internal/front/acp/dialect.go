@@ -108,7 +108,9 @@ type call struct {
 	// content is what an announced call shows.
 	content []json.RawMessage
 	// command is the line that a shell runs in the folder cwd, "" for none.
+	// waits: the call ends with it, and so what it prints is the call's.
 	command, cwd string
+	waits        bool
 	// file is what the call changes, nil for none.
 	file *file
 	// began: it has begun to run. live: it has printed something.

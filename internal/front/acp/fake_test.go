@@ -49,11 +49,16 @@ type model struct {
 	requests []provider.Request
 	// say answers the n-th request, counted from 0; nil echoes "ok".
 	say func(ctx context.Context, n int, yield func(provider.Event, error) bool)
+	// forgets: the requests are not kept.
+	forgets bool
 }
 
 func (m *model) Encode(r provider.Request) (provider.Body, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.forgets {
+		m.requests = m.requests[:0]
+	}
 	m.requests = append(m.requests, r)
 	return provider.NewBody(nil, r.Blobs), nil
 }

@@ -275,8 +275,13 @@ func (f *front) close(ctx context.Context, stop string, err error) (any, error) 
 		f.ses.paid(f.dollars)
 	}
 	st := state{stop: stop, receipts: f.given.list}
-	if err != nil {
+	switch {
+	case err != nil:
 		st.stop, st.err = "", rpc.ErrorOf(err)
+	case stop != wire.StopCancelled:
+		f.ses.show.Lock()
+		f.insert()
+		f.ses.show.Unlock()
 	}
 	f.ses.enter(ctx, st)
 	switch {

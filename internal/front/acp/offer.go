@@ -51,10 +51,13 @@ func (ses *session) keepCommands(list []wire.Command) bool {
 	return !same
 }
 
-// measure tells how full the context is while no turn runs. Where that cannot be
-// told it says nothing: the next turn tells.
+// measure tells how full the context is of a session that has turns, while none of
+// them runs. Where that cannot be told it says nothing: the next turn tells.
 func (ses *session) measure(ctx context.Context) {
 	a, _ := ses.now()
+	if len(a.Turns()) == 0 {
+		return
+	}
 	asked, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	report, err := a.Context(asked)

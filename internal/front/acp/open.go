@@ -68,6 +68,7 @@ func (s *server) introduce(ctx context.Context, r *rpc.Request, a *agent.Session
 		return err
 	}
 	ses.welcome(ctx, notices)
+	ses.measure(ctx)
 	return nil
 }
 
@@ -144,6 +145,9 @@ func (s *server) reopen(ctx context.Context, r *rpc.Request) (any, error) {
 		})
 	}
 	ses.welcome(ctx, notices)
+	if at != nil {
+		ses.measure(ctx)
+	}
 	return nil, nil
 }
 
@@ -238,6 +242,7 @@ func (s *server) take(id string) *session {
 	defer s.mu.Unlock()
 	ses := s.sessions[id]
 	delete(s.sessions, id)
+	s.conn.Forget(id)
 	return ses
 }
 

@@ -171,8 +171,12 @@ func (s *server) setConfigOption(ctx context.Context, r *rpc.Request) (any, erro
 		ses.tellAll(ctx, speaks.modeChanged(p.Value)...)
 		return nil, nil
 	}
-	if a, _ := ses.now(); len(a.Turns()) > 0 {
-		ses.measure(ctx) // another model has another window
+	// Another model has another window. A turn that runs tells by itself.
+	if at := ses.line.joinIdle(); at != nil {
+		defer at.leave()
+		if at.wait(ctx) {
+			ses.measure(ctx)
+		}
 	}
 	return nil, nil
 }

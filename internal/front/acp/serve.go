@@ -80,6 +80,7 @@ func (s *server) handlers() rpc.Handlers {
 			wire2.MethodCancelTerminal: uncancellable,
 		},
 		Notifications: map[string]func(context.Context, *rpc.Request){wire.MethodCancel: s.cancel},
+		Always:        map[string]bool{wire.MethodPrompt: true},
 		Dropped:       s.dropped,
 	}
 	for _, list := range []map[string]string{unservedFirst, unservedSecond} {

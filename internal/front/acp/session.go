@@ -118,9 +118,6 @@ func (ses *session) welcome(ctx context.Context, notices []delivery.Notice) {
 		ses.notify(ctx, n)
 	}
 	ses.offer(ctx)
-	if a, _ := ses.now(); len(a.Turns()) > 0 {
-		ses.measure(ctx)
-	}
 }
 
 // equip gives a session the servers that its client wants, and somebody to ask and

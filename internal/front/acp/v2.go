@@ -82,7 +82,7 @@ func terminalID(c *call) string { return c.id + "-t" }
 
 func (second) runs(c *call) []any {
 	u := wire.ToolCall{SessionUpdate: wire.UpdateToolCallUpdate, ToolCallID: c.id, Status: wire.ToolInProgress}
-	if c.command == "" {
+	if !c.terminal() {
 		return []any{u}
 	}
 	u.Content = []json.RawMessage{wire2.TerminalContent(terminalID(c))}
@@ -94,7 +94,7 @@ func terminal(c *call) wire2.Terminal {
 }
 
 func (second) printed(c *call, text, all string) []any {
-	if c.command != "" {
+	if c.terminal() {
 		return []any{wire2.ChunkOf(terminalID(c), text)}
 	}
 	return first{}.printed(c, text, all)
@@ -105,7 +105,7 @@ func (d second) ended(c *call, e ending) []any {
 	if e.change != nil {
 		u.Locations = e.change.locations(c)
 	}
-	if c.command == "" || !c.began {
+	if !c.terminal() {
 		return []any{u}
 	}
 	t := wire2.Terminal{SessionUpdate: "terminal_update", TerminalID: terminalID(c), ExitStatus: &wire2.Exit{ExitCode: exitCode(e.text)}}
@@ -118,7 +118,7 @@ func (d second) ended(c *call, e ending) []any {
 func (d second) replayed(c *call, e ending) []any {
 	u := shown(wire.UpdateToolCallUpdate, c)
 	u.Status, u.Content = d.word(e.status), d.content(c, e)
-	if c.command == "" || !c.began {
+	if !c.terminal() {
 		return []any{u}
 	}
 	t := terminal(c)
@@ -133,7 +133,7 @@ func (second) content(c *call, e ending) []json.RawMessage {
 	switch {
 	case e.change != nil:
 		return append([]json.RawMessage{e.change.second()}, e.media...)
-	case c.command != "" && c.began:
+	case c.terminal():
 		return append([]json.RawMessage{wire2.TerminalContent(terminalID(c))}, e.media...)
 	}
 	return e.content

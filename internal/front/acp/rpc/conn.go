@@ -30,6 +30,10 @@ type Handler func(ctx context.Context, r *Request) (any, error)
 type Handlers struct {
 	Requests      map[string]Handler
 	Notifications map[string]func(ctx context.Context, r *Request)
+	// Always are the methods whose handlers are called for a request that the
+	// client has cancelled before it could begin, with a context that has
+	// ended. Any other such request is answered with CodeCancelled.
+	Always map[string]bool
 	// Dropped is told of each message that was too long to keep, in order
 	// with the messages of its session. It may be nil.
 	Dropped func(ctx context.Context, over Over)
@@ -101,6 +105,13 @@ func (c *Conn) Known(sessionID string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known[sessionID] = true
+}
+
+// Forget takes back what Known has told, for a session that is closed.
+func (c *Conn) Forget(sessionID string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.known, sessionID)
 }
 
 // StrictIDs has the connection refuse requests whose id is neither a string nor a

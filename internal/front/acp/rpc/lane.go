@@ -166,7 +166,7 @@ func (c *Conn) run(ctx context.Context, r *Request, serve Handler) bool {
 	}
 	var result any
 	err := context.Cause(ctx)
-	if r.ID == nil || !errors.Is(err, errCancelled) {
+	if r.ID == nil || c.handlers.Always[r.Method] || !errors.Is(err, errCancelled) {
 		result, err = c.guard(ctx, r, serve)
 	}
 	r.Finish(ctx, result, err)
