@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tote/internal/agent"
+	"tote/internal/agent/agenttest"
 	"tote/internal/content"
 	"tote/internal/front/slash"
 	"tote/internal/tool"
@@ -86,6 +87,46 @@ func TestFork(t *testing.T) {
 		want(t, "the original", len(messages(t, p.reopen(w, 1, 5, id, true))), 2)
 		want(t, "of nothing", reply(t, p.send(request(6, "session/fork", `{"sessionId":"zz","cwd":`+quote(w.dir)+`}`)), 6),
 			`error {"code":-32002,"message":"session not found","data":{"sessionId":"zz"}}`)
+		p.close()
+	})
+}
+
+// TestUsage holds that the context and what the session has cost are told with every
+// request, after a command, after another model, and when a session is opened again.
+func TestUsage(t *testing.T) {
+	both(t, func(t *testing.T, w *world, v int) {
+		profile := agenttest.Sees("e1")
+		profile.Context = 1000
+		w.setProfile(profile)
+		dollars := 0.25
+		w.work.World = func(s *agent.Session) *slash.World {
+			return &slash.World{Session: s, Cost: func(context.Context) (float64, bool, error) { return dollars, true, nil }}
+		}
+		told := func(what string, lines []string, n int) {
+			t.Helper()
+			list := updates(t, lines, "usage_update")
+			if len(list) != n {
+				t.Errorf("%s: %d updates, want %d: %q", what, len(list), n, list)
+			}
+			for _, u := range list {
+				if !strings.Contains(u, `"size":1000,"cost":{"amount":0.25,"currency":"USD"}}`) {
+					t.Errorf("%s: %s", what, u)
+				}
+			}
+		}
+		p := w.boot(hello(v))
+		id := p.open(w)
+		told("turn", p.send(prompt(1, id, text("a"))), 1)
+		told("command", p.send(prompt(2, id, text("/images"))), 1)
+		told("mode", p.send(setOption(3, v, id, "mode", "plan")), 0)
+		told("model", p.send(setOption(4, v, id, "agent", "main")), 1)
+		told("resume", p.reopen(w, v, 5, id, false), 1)
+		told("load", p.reopen(w, v, 6, id, true), 1)
+		w.model.say = hang
+		p.send(prompt(7, id, text("b")))
+		told("busy", p.reopen(w, v, 8, id, true), 0)
+		told("busy, another model", p.send(setOption(9, v, id, "agent", "blind")), 0)
+		p.send(cancel(id))
 		p.close()
 	})
 }

@@ -420,3 +420,54 @@ func TestSecondLarge(t *testing.T) {
 		p.close()
 	})
 }
+
+// TestSecondAsking holds what a question of version 2 says, and what the session does
+// while it stands.
+func TestSecondAsking(t *testing.T) {
+	in(t, func(w *world) {
+		t := w.t
+		w.v2, w.tools = true, append(w.tools, shell{})
+		file := outside(t, w)
+		p := w.boot(hello(2))
+		id := p.open(w)
+		states := func(lines []string) (out []string) {
+			for _, e := range eventsOf(t, lines) {
+				if e.kind == "state_update" {
+					out = append(out, e.text("state"))
+				}
+			}
+			return out
+		}
+		got := p.send(prompt(5, id, text("read it")))
+		want(t, "asked", states(got), []string{"running", "requires_action"})
+		question := got[len(got)-1]
+		for _, s := range []string{
+			`"title":"Read ` + file[:4], `"subject":{"type":"tool_call","toolCall":{"toolCallId":"id2-c1-1","status":"pending","locations":[{"path":` + quote(file) + `}]}}`,
+			`"options":[{"optionId":"allow","name":"Allow","kind":"allow_once"}`,
+		} {
+			if !strings.Contains(question, s) {
+				t.Errorf("no %s in %s", s, question)
+			}
+		}
+		list := eventsOf(t, p.reopen(w, 2, 6, id, false))
+		want(t, "opened again", list[len(list)-3].text("state"), "requires_action")
+		want(t, "answered", states(p.send(answered(`{"outcome":{"outcome":"selected","optionId":"allow"}}`))), []string{"running", "idle"})
+
+		base := len(w.model.sent())
+		say := events(
+			[]provider.Event{provider.Call{Call: content.ToolCall{ID: "1", Name: "bash", Arguments: `{"command":"make"}`}}, provider.Finish{Stop: content.StopEndTurn}},
+			[]provider.Event{provider.TextDelta{Text: "done"}, provider.Finish{Stop: content.StopEndTurn}},
+		)
+		w.model.say = func(ctx ctx, n int, yield yield) { say(ctx, n-base, yield) }
+		got = p.send(prompt(7, id, text("run it")))
+		ids, _ := toolCalls(t, got)
+		if s := `"subject":{"type":"command","command":"make","cwd":` + quote(w.dir) + `,"toolCallId":` + quote(ids[0]) + `}`; !strings.Contains(got[len(got)-1], s) {
+			t.Errorf("no %s in %s", s, got[len(got)-1])
+		}
+		got = p.send(cancel(id))
+		want(t, "cancelled", states(got), []string{"idle"})
+		_, calls := toolCalls(t, got)
+		want(t, "the call", calls[ids[0]], []string{"cancelled"})
+		p.close()
+	})
+}
