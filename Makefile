@@ -104,10 +104,15 @@ fuzz:
 bench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
-# Drives the built program as an editor does.
+# Drives the built program as editors do.
 .PHONY: e2e
 e2e: build
 	cd e2e/acp && npm ci --no-audit --no-fund && TOTE_BIN=$(CURDIR)/bin/tote node run.mjs
+
+# Measures the built program as an editor finds it: starting, memory, prompts.
+.PHONY: measure-acp
+measure-acp: build
+	cd e2e/acp && npm ci --no-audit --no-fund && TOTE_BIN=$(CURDIR)/bin/tote GO=$(GO) node measure.mjs
 
 # Holds the requests and answers of every wire against the vendors' own SDKs, in a
 # module of its own.

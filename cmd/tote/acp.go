@@ -54,12 +54,12 @@ func cmdACP(ctx context.Context, e environment, args []string) int {
 		defer func() { _ = file.Close() }() // every line was written by itself
 		log = file
 	}
-	maxLine, err := f.maxLine(cwd)
+	settings, err := f.acpSettings(cwd)
 	if err != nil {
 		return f.fail(err)
 	}
 	err = acp.Serve(ctx, e.stdin, e.stdout, acp.Options{
-		Version: version, Host: host{a}, MaxLine: maxLine, Now: e.now, NewID: a.NewID,
+		Version: version, Host: host{a}, V2: settings.V2, Fork: settings.Fork, MaxLine: int64(settings.MaxLine), Now: e.now, NewID: a.NewID,
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil && ctx.Err() == nil {
@@ -68,17 +68,17 @@ func cmdACP(ctx context.Context, e environment, args []string) int {
 	return headless.ExitAnswered
 }
 
-// maxLine is the user's limit on a message. A broken file is told about when a
+// acpSettings are those of the whole connection. A broken file is told about when a
 // session is opened, where an editor shows it.
-func (f *flags) maxLine(cwd string) (int64, error) {
+func (f *flags) acpSettings(cwd string) (config.ACP, error) {
 	l, err := config.Load(f.configOptions(cwd))
 	switch {
 	case errors.Is(err, config.ErrUsage):
-		return 0, err
+		return config.ACP{}, err
 	case err != nil:
-		return 0, nil
+		return config.ACP{}, nil
 	}
-	return int64(l.Config.ACP.MaxLine), nil
+	return l.Config.ACP, nil
 }
 
 // host is the app, as the front for editors knows it.

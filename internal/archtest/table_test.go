@@ -53,6 +53,7 @@ const (
 	frontACP      = "internal/front/acp"
 	frontACPRPC   = "internal/front/acp/rpc"
 	frontACPWire  = "internal/front/acp/wire"
+	frontACPWire2 = "internal/front/acp/wire2"
 	frontHeadless = "internal/front/headless"
 	cmdTote       = "cmd/tote"
 )
@@ -98,8 +99,9 @@ var table = []pkg{
 	{path: agent, imports: []string{content, delivery, permission, provider, tool}, why: "it declares what it needs of store, history and ingest as interfaces"},
 	{path: config, imports: []string{spell}, why: "plain data"},
 	{path: spell, why: "the name that was meant"},
-	{path: frontACP, imports: []string{content, delivery, permission, tool, agent, slash, frontACPRPC, frontACPWire}},
+	{path: frontACP, imports: []string{content, delivery, permission, tool, agent, slash, frontACPRPC, frontACPWire, frontACPWire2}},
 	{path: frontACPWire, imports: []string{content, agent, frontACPRPC}, why: "what the messages of front/acp hold; a receipt is spelt by agent, the same for every front"},
+	{path: frontACPWire2, imports: []string{frontACPRPC, frontACPWire}, why: "what version 2, a draft, spells otherwise; it goes or stays as one"},
 	{path: frontACPRPC, why: "the JSON-RPC half of front/acp; it knows lines and order, and nothing of agents"},
 	{path: frontHeadless, imports: []string{content, delivery, permission, tool, agent, slash}},
 	{path: slash, imports: []string{content, delivery, permission, tool, agent, delegate, spell}, why: "what a user types as /command, the same on every surface"},

@@ -238,6 +238,9 @@ type MCPServer struct {
 type ACP struct {
 	// V2 allows version 2 of the protocol where the editor asks for it.
 	V2 bool `json:"v2,omitempty"`
+	// Fork serves session/fork of version 1, which is not part of the stable
+	// protocol.
+	Fork bool `json:"fork,omitempty"`
 	// Echo says whether the user's blocks are sent back in version 1. auto leaves
 	// them out for editors that are known to draw the message twice.
 	Echo Echo `json:"echo,omitempty"`

@@ -22,11 +22,9 @@ const (
 
 // Ask implements agent.Front. Anything but an option that was offered and allows
 // is a denial.
-func (f *front) Ask(ctx context.Context, q agent.Question) (agent.Permit, error) {
-	call, done := f.subject(q)
-	chosen, err := wire.RequestPermission(ctx, f.ses.srv.conn, wire.PermissionParams{
-		SessionID: f.ses.id, ToolCall: call, Options: answers(q),
-	})
+func (f *front) Ask(ctx context.Context, a agent.Question) (agent.Permit, error) {
+	q, done := f.subject(ctx, a)
+	chosen, err := f.ask(ctx, q)
 	permit := agent.PermitDeny
 	switch {
 	case err != nil:
@@ -34,7 +32,7 @@ func (f *front) Ask(ctx context.Context, q agent.Question) (agent.Permit, error)
 		permit = agent.PermitOnce
 	case chosen.OptionID == answerSession:
 		permit = agent.PermitSession
-	case chosen.OptionID == answerAlways && q.Rule.Tool != "":
+	case chosen.OptionID == answerAlways && a.Rule.Tool != "":
 		permit = agent.PermitAlways
 	}
 	done(permit != agent.PermitDeny)
@@ -42,6 +40,20 @@ func (f *front) Ask(ctx context.Context, q agent.Question) (agent.Permit, error)
 		err = nil // the user was asked and did not allow it
 	}
 	return permit, err
+}
+
+// ask asks the client. A turn that runs waits for the answer, and nothing else.
+func (f *front) ask(ctx context.Context, q question) (wire.PermissionOption, error) {
+	if f.running == nil {
+		return wire.RequestPermission(ctx, f.ses.srv.conn, f.speaks.question(f.ses.id, q), q.options)
+	}
+	told := context.WithoutCancel(ctx)
+	f.ses.enter(told, state{phase: phaseAsking})
+	chosen, err := wire.RequestPermission(ctx, f.ses.srv.conn, f.speaks.question(f.ses.id, q), q.options)
+	if ctx.Err() == nil {
+		f.ses.enter(told, state{phase: phaseRunning})
+	}
+	return chosen, err
 }
 
 // answers are what a user may choose from.
@@ -58,30 +70,35 @@ func answers(q agent.Question) []wire.PermissionOption {
 	return append(out, wire.PermissionOption{OptionID: answerReject, Name: "Reject", Kind: wire.RejectOnce})
 }
 
-// subject is the tool call that a question is about, as a change of a call that
-// has been announced. For what is no call of the model one is announced, and done
-// brings it to its end.
-func (f *front) subject(q agent.Question) (call wire.ToolCall, done func(allowed bool)) {
-	id, announced := f.open[q.Call.ID]
-	if q.Call.Name != "" && announced {
-		call = announce(id, q.Call)
-		call.SessionUpdate, call.Title, call.Status = "", q.Title, wire.ToolPending
-		done = func(bool) {} // the agent tells how the call ends
-	} else {
-		call = wire.ToolCall{ToolCallID: f.lineID(), Title: q.Title, Kind: wire.ToolFetch, Status: wire.ToolPending}
-		if q.Request.Action == permission.Read {
-			call.Kind = wire.ToolRead
+// subject is what a question is about, as a call that has been announced. For what is
+// no call of the model one is announced, and done brings it to its end.
+func (f *front) subject(ctx context.Context, a agent.Question) (q question, done func(allowed bool)) {
+	q = question{title: a.Title, reason: reasonText(a), preview: a.Preview, options: answers(a)}
+	if known := f.open[a.Call.ID]; a.Call.Name != "" && known != nil {
+		c := *known
+		c.title = a.Title
+		if a.Request.Path != "" && len(c.locations) == 0 {
+			c.locations = []wire.Location{{Path: filepath.FromSlash(a.Request.Path)}}
 		}
-		done = f.ownCall(call, q.Request.Path)
+		q.call, q.change = &c, c.file.planned(ctx, a.Call, a.Preview)
+		return q, func(bool) {} // the agent tells how the call ends
 	}
-	if q.Request.Path != "" {
-		call.Locations = []wire.Location{{Path: filepath.FromSlash(q.Request.Path)}}
+	q.call = &call{id: f.lineID(), title: a.Title, kind: wire.ToolFetch}
+	switch a.Request.Action {
+	case permission.Read:
+		q.call.kind = wire.ToolRead
+	case permission.Write:
+		q.call.kind = wire.ToolEdit
+	case permission.Execute:
+		q.call.kind = wire.ToolExecute
+	case permission.Call, permission.Delegate:
+		q.call.kind = wire.ToolOther
+	case permission.Fetch:
 	}
-	call.Content = append(call.Content, wire.ToolContent(wire.TextBlock(reasonText(q))))
-	if q.Preview != "" {
-		call.Content = append(call.Content, wire.ToolContent(wire.TextBlock("```\n"+q.Preview+"\n```")))
+	if a.Request.Path != "" {
+		q.call.locations = []wire.Location{{Path: filepath.FromSlash(a.Request.Path)}}
 	}
-	return call, done
+	return q, f.ownCall(q.call)
 }
 
 func reasonText(q agent.Question) string {
@@ -92,18 +109,14 @@ func reasonText(q agent.Question) string {
 }
 
 // ownCall announces a call that no model made.
-func (f *front) ownCall(call wire.ToolCall, path string) func(allowed bool) {
-	call.SessionUpdate = wire.UpdateToolCall
-	if path != "" {
-		call.Locations = []wire.Location{{Path: filepath.FromSlash(path)}}
-	}
-	f.tell(call)
+func (f *front) ownCall(c *call) (done func(allowed bool)) {
+	f.tellAll(f.speaks.announced(c))
 	return func(allowed bool) {
-		end := wire.ToolCall{SessionUpdate: wire.UpdateToolCallUpdate, ToolCallID: call.ToolCallID, Status: wire.ToolFailed}
+		end := ending{status: f.broken()}
 		if allowed {
-			end.Status = wire.ToolCompleted
+			end.status = statusCompleted
 		}
-		f.tell(end)
+		f.tellAll(f.speaks.ended(c, end))
 	}
 }
 
@@ -119,12 +132,12 @@ func (f *front) askTrust(ctx context.Context) {
 	if u == nil || asked || ses.srv.hasAccepted(u) {
 		return
 	}
-	call := wire.ToolCall{ToolCallID: f.lineID(), Title: "Trust the settings of " + u.Folder, Kind: wire.ToolOther, Status: wire.ToolPending}
-	call.Content = append(call.Content, wire.ToolContent(wire.TextBlock("They have no effect yet: "+strings.Join(u.Withheld, "; "))))
-	done := f.ownCall(call, "")
-	chosen, err := wire.RequestPermission(ctx, ses.srv.conn, wire.PermissionParams{
-		SessionID: ses.id, ToolCall: call,
-		Options: []wire.PermissionOption{
+	c := &call{id: f.lineID(), title: "Trust the settings of " + u.Folder, kind: wire.ToolOther}
+	c.content = append(c.content, wire.ToolContent(wire.TextBlock("They have no effect yet: "+strings.Join(u.Withheld, "; "))))
+	done := f.ownCall(c)
+	chosen, err := f.ask(ctx, question{
+		call: c, title: c.title,
+		options: []wire.PermissionOption{
 			{OptionID: answerTrust, Name: "Trust this folder as it is now", Kind: wire.AllowAlways},
 			{OptionID: answerReject, Name: "Not now", Kind: wire.RejectOnce},
 		},

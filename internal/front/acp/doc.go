@@ -1,9 +1,10 @@
-// Package acp serves editors that speak the Agent Client Protocol, version 1, on
-// the agent's API.
+// Package acp serves editors that speak the Agent Client Protocol on the agent's
+// API: version 1, and version 2, a draft, where that is switched on.
 //
-// Package rpc below it carries the messages and package wire reads and writes what
-// they hold. Here, [Serve] answers them, and a front for each turn makes updates of
-// the agent's events.
+// Package rpc below it carries the messages, and packages wire and wire2 read and
+// write what they hold. Here, [Serve] answers them, and a front for each turn makes
+// updates of the agent's events. Sessions, turns and their order are one core for
+// both versions; a dialect, chosen by initialize, spells what the core says.
 //
 // Invariants:
 //
@@ -16,14 +17,19 @@
 //     token, in the metadata of a session_info_update, and again in the reply.
 //     What changed what is sent is also said in words.
 //   - Nothing of a session is sent before the reply that opens it, nothing of a
-//     turn after the reply to its prompt, and the whole history before the reply
-//     to session/load, which does not wait for a turn that runs: of that one it
+//     turn after its end, which in version 1 is the reply to its prompt and in
+//     version 2 the idle state, and the whole history before the reply that opens
+//     a session again, which does not wait for a turn that runs: of that one it
 //     shows what has been said, and the rest follows.
+//   - In version 2 a session runs before its prompt is inserted, a prompt is
+//     answered when it is, and one that never is has an error for an answer.
+//   - A message has the same id whenever it is shown.
 //   - Every tool call that is announced reaches a final status, and only an option
 //     that was offered and allows is approval; a reply that says nothing is none.
-//   - What a client may call and is not served is named in one place, with the
-//     reason.
+//   - What a client may call and is not served is named in one place, by version,
+//     with the reason.
 //
 // It decides nothing about attachments. Only cmd may import this package. It
-// imports content, delivery, permission, agent and its own packages rpc and wire.
+// imports content, delivery, permission, tool, agent, front/slash and its own packages
+// rpc, wire and wire2.
 package acp

@@ -49,11 +49,16 @@ type model struct {
 	requests []provider.Request
 	// say answers the n-th request, counted from 0; nil echoes "ok".
 	say func(ctx context.Context, n int, yield func(provider.Event, error) bool)
+	// forgets: the requests are not kept.
+	forgets bool
 }
 
 func (m *model) Encode(r provider.Request) (provider.Body, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.forgets {
+		m.requests = m.requests[:0]
+	}
 	m.requests = append(m.requests, r)
 	return provider.NewBody(nil, r.Blobs), nil
 }
@@ -127,6 +132,8 @@ type world struct {
 	deleted []string
 	ids     int
 	maxLine int64
+	v2      bool
+	fork    bool
 	mu      sync.Mutex
 }
 
@@ -243,7 +250,7 @@ func (w *world) boot(initialize string) *peer {
 	in, to := io.Pipe()
 	p := &peer{t: w.t, to: to, done: make(chan error, 1)}
 	o := acp.Options{
-		Version: "1.2.3", Host: &host{w, w.agent()}, MaxLine: w.maxLine, Now: clock, NewID: w.newID, Log: slog.New(slog.NewTextHandler(&p.logs, nil)),
+		Version: "1.2.3", Host: &host{w, w.agent()}, MaxLine: w.maxLine, V2: w.v2, Fork: w.fork, Now: clock, NewID: w.newID, Log: slog.New(slog.NewTextHandler(&p.logs, nil)),
 	}
 	// Ends when the test closes the input.
 	go func() { p.done <- acp.Serve(w.t.Context(), in, p, o) }()

@@ -1,9 +1,8 @@
 package acp
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -15,35 +14,46 @@ import (
 
 // front shows one turn to the client. The agent calls it from one goroutine.
 type front struct {
-	ses  *session
-	a    *agent.Session
-	turn string
+	ses    *session
+	a      *agent.Session
+	turn   string
+	speaks dialect
 	// tell sends an update for as long as there is a client: the end of a
 	// cancelled turn is still to be told.
 	tell func(body any)
 	// put is tell for the holder of the session's show.
 	put func(body any)
+	// running ends when the turn is cancelled, and is nil beside the turns.
+	running context.Context //nolint:containedctx // the events of a turn come without its context
+	// reply answers the prompt before the turn has ended.
+	reply func(body any)
 
 	// step counts the answers that are kept, attempt the sendings for one. With
-	// said they are guarded by the session's show, since a replay reads them.
+	// said and inserted they are guarded by the session's show, since a replay
+	// reads them.
 	step, attempt int
 	said          said
+	// inserted: the client has been told that its prompt is in the
+	// conversation.
+	inserted bool
 	// ran: the tools of this step have run, so what comes is the next one.
 	ran bool
 	// shown: text or thoughts of this attempt have been shown.
 	shown bool
-	// open are the calls that have not been brought to an end: the wire's id
-	// by the backend's.
-	open map[string]string
-	// printed is the end of what the open calls have printed, by their id.
-	printed map[string]string
-	lines   int
-	given   receipts
+	// open are the calls that have not been brought to an end, by the backend's
+	// id.
+	open  map[string]*call
+	lines int
+	given receipts
+	// dollars is what the turn has cost so far; priced says that there is a
+	// price.
+	dollars float64
+	priced  bool
 }
 
 // said is what the client has been shown of a turn and is not in its record yet.
 type said struct {
-	prompt        [][]byte // the client's blocks, until the prompt is recorded
+	prompt        []piece // the client's blocks, until the prompt is recorded
 	thought, text strings.Builder
 }
 
@@ -65,19 +75,23 @@ func (f *front) next() {
 	}
 }
 
-// suffix tells the messages of an attempt from those that were withdrawn.
-func (f *front) suffix(id string) string {
-	if f.attempt > 1 {
-		return id + "." + strconv.Itoa(f.attempt)
-	}
-	return id
-}
-
-// Accepted implements agent.Visitor. The echo has gone before.
+// Accepted implements agent.Visitor.
 func (f *front) Accepted(agent.Accepted) {
 	f.ses.show.Lock()
 	defer f.ses.show.Unlock()
+	f.insert()
 	f.said.prompt = nil
+}
+
+// insert tells that the prompt is in the conversation now, in versions that wait
+// for it. The caller holds show.
+func (f *front) insert() {
+	if f.inserted || !f.speaks.inserts() {
+		return
+	}
+	f.inserted = true
+	f.echo()
+	f.reply(f.speaks.inserted(f.turn))
 }
 
 // Receipts implements agent.Visitor.
@@ -96,7 +110,7 @@ func (f *front) Text(e agent.Text) {
 	f.ses.show.Lock()
 	defer f.ses.show.Unlock()
 	f.said.text.WriteString(e.Text)
-	f.put(f.textChunk(e.Text))
+	f.put(wire.Chunk(wire.UpdateAgentMessage, f.messageID(), wire.TextBlock(e.Text)))
 }
 
 // Thought implements agent.Visitor.
@@ -106,27 +120,38 @@ func (f *front) Thought(e agent.Thought) {
 	f.ses.show.Lock()
 	defer f.ses.show.Unlock()
 	f.said.thought.WriteString(e.Text)
-	f.put(f.thoughtChunk(e.Text))
+	f.put(wire.Chunk(wire.UpdateAgentThought, f.thoughtID(), wire.TextBlock(e.Text)))
 }
 
-func (f *front) textChunk(text string) rpc.Parts {
-	return wire.Chunk(wire.UpdateAgentMessage, f.suffix(messageID(f.turn, f.step)), wire.TextBlock(text))
+func (f *front) messageID() string {
+	return f.speaks.answerID(messageID(f.turn, f.step), f.attempt)
 }
 
-func (f *front) thoughtChunk(text string) rpc.Parts {
-	return wire.Chunk(wire.UpdateAgentThought, f.suffix(thoughtID(f.turn, f.step)), wire.TextBlock(text))
+func (f *front) thoughtID() string {
+	return f.speaks.answerID(thoughtID(f.turn, f.step), f.attempt)
 }
 
-// Voided implements agent.Visitor. Version 1 cannot take a message back.
+// Voided implements agent.Visitor.
 func (f *front) Voided(e agent.Voided) {
 	f.next()
 	f.ses.show.Lock()
 	defer f.ses.show.Unlock()
+	var w withdrawn
+	if f.said.text.Len() > 0 {
+		w.message = f.messageID()
+	}
+	if f.said.thought.Len() > 0 {
+		w.thought = f.thoughtID()
+	}
 	f.attempt++
-	f.said = said{}
+	f.said.text.Reset()
+	f.said.thought.Reset()
 	if f.shown {
 		f.shown = false
-		f.put(wire.Chunk(wire.UpdateAgentMessage, f.lineID(), wire.TextBlock("[tote] the text above is withdrawn: "+e.Reason+"\n\n")))
+		w.note, w.reason = f.lineID(), e.Reason
+		for _, u := range f.speaks.withdrawn(w) {
+			f.put(u)
+		}
 	}
 }
 
@@ -134,55 +159,46 @@ func (f *front) Voided(e agent.Voided) {
 func (f *front) ToolStarted(e agent.ToolStarted) {
 	f.next()
 	if f.open == nil {
-		f.open = map[string]string{}
+		f.open = map[string]*call{}
 	}
-	id := toolID(f.turn, f.step, e.Call.ID)
-	f.open[e.Call.ID] = id
-	call := announce(id, e.Call)
-	call.Title, call.Status = e.Title, wire.ToolPending
-	if e.Path != "" {
-		call.Locations = []wire.Location{{Path: filepath.FromSlash(e.Path)}}
+	c := newCall(f.a, toolID(f.turn, f.step, e.Call.ID), e.Call, e.Title, e.Path)
+	c.file = changes(f.a, e.Call, e.Path)
+	f.open[e.Call.ID] = c
+	f.tellAll(f.speaks.announced(c))
+}
+
+func (f *front) tellAll(updates []any) {
+	for _, u := range updates {
+		f.tell(u)
 	}
-	f.tell(call)
 }
 
 // ToolRunning implements agent.Visitor.
 func (f *front) ToolRunning(e agent.ToolRunning) {
-	f.tell(wire.ToolCall{SessionUpdate: wire.UpdateToolCallUpdate, ToolCallID: f.open[e.Call.ID], Status: wire.ToolInProgress})
+	if c := f.open[e.Call.ID]; c != nil {
+		c.began = true
+		c.file.look(f.context())
+		f.tellAll(f.speaks.runs(c))
+	}
 }
 
-// ToolOutput implements agent.Visitor. An update replaces the content of the call,
-// so what was printed so far goes out whole, its end where it is long.
+// context is that of the turn.
+func (f *front) context() context.Context {
+	if f.running == nil {
+		return context.Background()
+	}
+	return f.running
+}
+
+// ToolOutput implements agent.Visitor.
 func (f *front) ToolOutput(e agent.ToolOutput) {
-	id, ok := f.open[e.Call.ID]
-	if !ok {
-		return
+	if c := f.open[e.Call.ID]; c != nil {
+		f.tellAll(f.speaks.printed(c, e.Text, c.printMore(e.Text)))
 	}
-	if f.printed == nil {
-		f.printed = map[string]string{}
-	}
-	s := f.printed[id] + e.Text
-	if n := len(s) - maxPrinted; n > 0 {
-		s = strings.ToValidUTF8(s[n:], "")
-	}
-	f.printed[id] = s
-	f.tell(wire.ToolCall{
-		SessionUpdate: wire.UpdateToolCallUpdate, ToolCallID: id,
-		Content: []json.RawMessage{wire.ToolContent(wire.TextBlock(s))},
-	})
 }
-
-// maxPrinted bounds what is shown of a call that runs, in bytes.
-const maxPrinted = 8_000
 
 // Planned implements agent.Visitor.
-func (f *front) Planned(e agent.Planned) {
-	p := wire.Plan{SessionUpdate: wire.UpdatePlan, Entries: []wire.PlanEntry{}}
-	for _, s := range e.Steps {
-		p.Entries = append(p.Entries, wire.PlanEntry{Content: s.Text, Priority: wire.PriorityMedium, Status: string(s.Status)})
-	}
-	f.tell(p)
-}
+func (f *front) Planned(e agent.Planned) { f.tell(f.speaks.plan(e.Steps)) }
 
 // JobChanged implements agent.Visitor.
 func (f *front) JobChanged(e agent.JobChanged) {
@@ -193,23 +209,35 @@ func (f *front) JobChanged(e agent.JobChanged) {
 
 // ToolFinished implements agent.Visitor.
 func (f *front) ToolFinished(e agent.ToolFinished) {
-	u := wire.ToolCall{
-		SessionUpdate: wire.UpdateToolCallUpdate, ToolCallID: f.open[e.Call.ID], Status: wire.ToolCompleted, Content: shower{f.a}.contents(e.Blocks),
-	}
-	if e.IsError {
-		u.Status = wire.ToolFailed
-	}
-	delete(f.printed, f.open[e.Call.ID])
-	delete(f.open, e.Call.ID)
 	f.ran = true
-	f.tell(u)
+	c := f.open[e.Call.ID]
+	if c == nil {
+		return
+	}
+	delete(f.open, e.Call.ID)
+	end := ending{status: statusCompleted}
+	shower{f.a}.gave(&end, e.Blocks)
+	if e.IsError {
+		end.status = f.broken()
+	} else {
+		end.change = c.file.made(f.context(), end.text)
+	}
+	f.tellAll(f.speaks.ended(c, end))
+}
+
+// broken is the status of a call that did not succeed.
+func (f *front) broken() status {
+	if f.running != nil && f.running.Err() != nil {
+		return statusCancelled
+	}
+	return statusFailed
 }
 
 // finish brings the calls to an end that the agent did not, because it failed to
 // record them.
 func (f *front) finish() {
-	for _, id := range f.open {
-		f.tell(wire.ToolCall{SessionUpdate: wire.UpdateToolCallUpdate, ToolCallID: id, Status: wire.ToolFailed})
+	for _, c := range f.open {
+		f.tellAll(f.speaks.ended(c, ending{status: f.broken()}))
 	}
 	f.open = nil
 }
@@ -226,19 +254,41 @@ func (f *front) Retrying(e agent.Retrying) {
 
 // Used implements agent.Visitor. Clients want both numbers.
 func (f *front) Used(e agent.Used) {
+	if e.Priced {
+		f.dollars, f.priced = f.dollars+e.Dollars, true
+	}
 	if e.Window > 0 {
-		f.tell(wire.Usage{SessionUpdate: "usage_update", Used: e.Context, Size: e.Window})
+		f.tell(wire.Usage{
+			SessionUpdate: "usage_update", Used: e.Context, Size: e.Window,
+			Cost: f.ses.cost(context.WithoutCancel(f.context()), f.dollars, f.priced),
+		})
 	}
 }
 
-// Ended implements agent.Visitor. The reply to the prompt tells it.
+// Ended implements agent.Visitor. The reply to the prompt, or the state, tells it.
 func (f *front) Ended(agent.Ended) {}
 
-// result is the reply to the prompt, with all receipts of the turn.
-func (f *front) result(stop string) wire.PromptResult {
-	out := wire.PromptResult{StopReason: stop}
-	if len(f.given.list) > 0 {
-		out.Meta = &wire.Meta{Receipts: f.given.list}
+// close tells how the turn ended, and returns the answer to its prompt where that
+// has not been given. Nothing of the turn comes after it.
+func (f *front) close(ctx context.Context, stop string, err error) (any, error) {
+	if f.priced {
+		f.ses.paid(f.dollars)
 	}
-	return out
+	st := state{stop: stop, receipts: f.given.list}
+	switch {
+	case err != nil:
+		st.stop, st.err = "", rpc.ErrorOf(err)
+	case stop != wire.StopCancelled:
+		f.ses.show.Lock()
+		f.insert()
+		f.ses.show.Unlock()
+	}
+	f.ses.enter(ctx, st)
+	switch {
+	case err != nil:
+		return nil, err // where the prompt has been answered nobody reads it
+	case stop == wire.StopCancelled && f.speaks.inserts():
+		return f.speaks.dropped()
+	}
+	return f.speaks.finished(stop, f.given.list), nil
 }

@@ -104,6 +104,10 @@ type Options struct {
 	// Version is that of the program.
 	Version string
 	Host    Host
+	// V2 allows version 2 of the protocol, a draft, to clients that ask for it.
+	V2 bool
+	// Fork serves session/fork of version 1, which is unstable.
+	Fork bool
 	// MaxLine is the longest message that is taken, in bytes; 0 means
 	// rpc.DefaultMaxLine.
 	MaxLine int64

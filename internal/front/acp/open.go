@@ -6,16 +6,16 @@ import (
 	"path/filepath"
 	"time"
 
+	"tote/internal/agent"
 	"tote/internal/delivery"
 	"tote/internal/front/acp/rpc"
 	"tote/internal/front/acp/wire"
 )
 
-// openParams reads and checks what session/new, session/load and session/resume
-// have in common.
-func openParams(r *rpc.Request) (wire.SessionParams, error) {
-	var p wire.SessionParams
-	if fault := wire.Decode(r.Params, &p); fault != nil {
+// openParams reads and checks what all methods that open a session have in common.
+func (s *server) openParams(r *rpc.Request) (opening, error) {
+	p, fault := s.dialect().opening(r.Method, r.Params)
+	if fault != nil {
 		return p, fault
 	}
 	if r.Method != wire.MethodNew && p.SessionID == "" {
@@ -37,7 +37,7 @@ func openParams(r *rpc.Request) (wire.SessionParams, error) {
 }
 
 func (s *server) newSession(ctx context.Context, r *rpc.Request) (any, error) {
-	p, err := openParams(r)
+	p, err := s.openParams(r)
 	if err != nil {
 		return nil, err
 	}
@@ -49,19 +49,54 @@ func (s *server) newSession(ctx context.Context, r *rpc.Request) (any, error) {
 	if err != nil {
 		return nil, failure(err)
 	}
+	return nil, s.introduce(ctx, r, a, work, p)
+}
+
+// introduce answers with a session that the client does not know yet.
+func (s *server) introduce(ctx context.Context, r *rpc.Request, a *agent.Session, work Workspace, p opening) error {
 	ses := &session{srv: s, id: a.ID(), agent: a, work: work}
-	state, notices, err := ses.state(ctx)
+	ses.equip(ctx, p.SessionParams)
+	state, notices, err := ses.opened(ctx)
+	if err != nil {
+		if work.Ended != nil {
+			work.Ended(ses.id)
+		}
+		return failure(err)
+	}
+	s.add(ses)
+	if err := r.Reply(ctx, s.dialect().opened(ses.id, state)); err != nil {
+		return err
+	}
+	ses.welcome(ctx, notices)
+	ses.measure(ctx)
+	return nil
+}
+
+// forkSession opens a copy of a session as it is recorded.
+func (s *server) forkSession(ctx context.Context, r *rpc.Request) (any, error) {
+	p, err := s.openParams(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.isStored(ctx, p.SessionID); err != nil {
+		return nil, err
+	}
+	work, err := s.o.Host.Workspace(ctx, p.CWD)
 	if err != nil {
 		return nil, failure(err)
 	}
-	state.SessionID = ses.id
-	s.add(ses)
-	ses.equip(ctx, p)
-	if err := r.Reply(ctx, state); err != nil {
-		return nil, err
+	copied, err := work.Agent.Fork(ctx, p.SessionID, "")
+	if err != nil {
+		return nil, failure(err)
 	}
-	ses.welcome(ctx, notices)
-	return nil, nil
+	if err := copied.Close(ctx); err != nil {
+		return nil, failure(err)
+	}
+	a, err := work.Agent.Open(ctx, copied.ID(), "", p.CWD, p.AdditionalDirectories)
+	if err != nil {
+		return nil, failure(err)
+	}
+	return nil, s.introduce(ctx, r, a, work, p)
 }
 
 func (s *server) add(ses *session) {
@@ -71,44 +106,36 @@ func (s *server) add(ses *session) {
 	s.conn.Known(ses.id)
 }
 
-func (s *server) loadSession(ctx context.Context, r *rpc.Request) (any, error) {
-	return s.reopen(ctx, r, (*session).replay)
-}
-
-func (s *server) resumeSession(ctx context.Context, r *rpc.Request) (any, error) {
-	return s.reopen(ctx, r, func(*session, context.Context) error { return nil })
-}
-
 // reopen serves session/load and session/resume: the whole history is sent before
 // the reply, or nothing of it. It does not wait for a turn that runs, which may
 // take long or hang: what there is of it is shown, and the rest follows.
-func (s *server) reopen(ctx context.Context, r *rpc.Request, replay func(*session, context.Context) error) (any, error) {
-	p, err := openParams(r)
+func (s *server) reopen(ctx context.Context, r *rpc.Request) (any, error) {
+	p, err := s.openParams(r)
 	if err != nil {
 		return nil, err
 	}
 	ses := s.session(p.SessionID)
 	if ses == nil {
-		if ses, err = s.restore(ctx, p); err != nil {
+		if ses, err = s.restore(ctx, p.SessionParams); err != nil {
 			return nil, err
 		}
 	}
 	at := ses.line.joinIdle()
 	r.Release()
 	switch a, _ := ses.now(); {
-	case at == nil && !sameFolders(a.Stored(), p):
+	case at == nil && !sameFolders(a.Stored(), p.SessionParams):
 		return nil, running()
 	case at != nil:
 		defer at.leave()
 		if !at.wait(ctx) {
 			return nil, context.Cause(ctx)
 		}
-		if err := ses.move(ctx, p); err != nil {
+		if err := ses.move(ctx, p.SessionParams); err != nil {
 			return nil, failure(err)
 		}
 	}
-	ses.equip(ctx, p)
-	notices, err := ses.showAll(ctx, r, replay)
+	ses.equip(ctx, p.SessionParams)
+	notices, err := ses.showAll(ctx, r, p.replay)
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +145,9 @@ func (s *server) reopen(ctx context.Context, r *rpc.Request, replay func(*sessio
 		})
 	}
 	ses.welcome(ctx, notices)
+	if at != nil {
+		ses.measure(ctx)
+	}
 	return nil, nil
 }
 
@@ -128,27 +158,33 @@ func running() *rpc.Error {
 		"a turn is running in this session, so its folders cannot change: cancel it with session/cancel, or open the session again when it has ended")
 }
 
-// showAll replays and answers, with nothing of a turn that runs in between.
-func (ses *session) showAll(ctx context.Context, r *rpc.Request, replay func(*session, context.Context) error) ([]delivery.Notice, error) {
-	ses.show.Lock()
-	defer ses.show.Unlock()
-	if err := replay(ses, ctx); err != nil {
-		return nil, failure(err)
-	}
-	state, notices, err := ses.state(ctx)
+// showAll replays, tells what the session does now, and answers, with nothing of a
+// turn that runs in between.
+func (ses *session) showAll(ctx context.Context, r *rpc.Request, replay bool) ([]delivery.Notice, error) { //nolint:revive // what the client asked for
+	out, notices, err := ses.opened(ctx)
 	if err != nil {
 		return nil, failure(err)
 	}
-	return notices, r.Reply(ctx, state)
+	ses.show.Lock()
+	defer ses.show.Unlock()
+	if replay {
+		if err := ses.replay(ctx); err != nil {
+			return nil, failure(err)
+		}
+	}
+	speaks := ses.srv.dialect()
+	for _, u := range speaks.state(state{phase: ses.does}) {
+		if err := ses.put(ctx, u); err != nil {
+			return nil, err
+		}
+	}
+	return notices, r.Reply(ctx, speaks.opened("", out))
 }
 
 // restore opens a stored session.
 func (s *server) restore(ctx context.Context, p wire.SessionParams) (*session, error) {
-	if _, err := s.o.Host.Stored(ctx, p.SessionID); err != nil {
-		if errors.Is(err, ErrNoSession) {
-			return nil, notFound(p.SessionID)
-		}
-		return nil, failure(err)
+	if err := s.isStored(ctx, p.SessionID); err != nil {
+		return nil, err
 	}
 	work, err := s.o.Host.Workspace(ctx, p.CWD)
 	if err != nil {
@@ -161,6 +197,17 @@ func (s *server) restore(ctx context.Context, p wire.SessionParams) (*session, e
 	ses := &session{srv: s, id: p.SessionID, agent: a, work: work}
 	s.add(ses)
 	return ses, nil
+}
+
+func (s *server) isStored(ctx context.Context, id string) error {
+	_, err := s.o.Host.Stored(ctx, id)
+	switch {
+	case errors.Is(err, ErrNoSession):
+		return notFound(id)
+	case err != nil:
+		return failure(err)
+	}
+	return nil
 }
 
 // move gives a session that is open the folders that a client asks for now. The
@@ -195,6 +242,7 @@ func (s *server) take(id string) *session {
 	defer s.mu.Unlock()
 	ses := s.sessions[id]
 	delete(s.sessions, id)
+	s.conn.Forget(id)
 	return ses
 }
 

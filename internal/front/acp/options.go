@@ -26,21 +26,25 @@ var modes = []wire.Mode{
 	{ID: permission.ModeFull.String(), Name: "Full access", Description: "Asks nothing; what is denied stays denied"},
 }
 
-// state is what a client is told of a session that it opens, and what the user is
+// opened is what a client is told of a session that it opens, and what the user is
 // to be told once the client has it.
-func (ses *session) state(ctx context.Context) (wire.SessionState, []delivery.Notice, error) {
+func (ses *session) opened(ctx context.Context) (opened, []delivery.Notice, error) {
 	notices, err := ses.settleAgent(ctx)
 	if err != nil {
-		return wire.SessionState{}, nil, err
+		return opened{}, nil, err
 	}
 	list, err := ses.options(ctx)
 	if err != nil {
-		return wire.SessionState{}, nil, err
+		return opened{}, nil, err
 	}
 	ses.keep(list)
 	a, work := ses.now()
-	notices = append(notices, work.Notices...)
-	return wire.SessionState{ConfigOptions: list, Modes: &wire.Modes{CurrentModeID: a.Mode().String(), AvailableModes: modes}}, notices, nil
+	out := opened{options: list, mode: a.Mode().String()}
+	if ses.srv.dialect().number() > 1 {
+		out.commands = ses.commands(ctx)
+	}
+	ses.keepCommands(out.commands) // nil are announced after the reply
+	return out, append(notices, work.Notices...), nil
 }
 
 // keep notes which options the client knows, and reports whether they are news.
@@ -133,8 +137,9 @@ func (c Choice) describe() string {
 }
 
 func (s *server) setConfigOption(ctx context.Context, r *rpc.Request) (any, error) {
-	var p wire.SetConfigParams
-	if fault := wire.Decode(r.Params, &p); fault != nil {
+	speaks := s.dialect()
+	p, fault := speaks.choice(r.Params)
+	if fault != nil {
 		return nil, fault
 	}
 	ses, err := s.find(p.SessionID)
@@ -159,11 +164,19 @@ func (s *server) setConfigOption(ctx context.Context, r *rpc.Request) (any, erro
 		return nil, failure(err)
 	}
 	ses.keep(list)
-	if err := r.Reply(ctx, wire.ConfigOptions{ConfigOptions: list}); err != nil {
+	if err := r.Reply(ctx, speaks.options(list)); err != nil {
 		return nil, err
 	}
 	if p.ConfigID == optionMode {
-		ses.tell(ctx, wire.CurrentMode{SessionUpdate: "current_mode_update", CurrentModeID: p.Value})
+		ses.tellAll(ctx, speaks.modeChanged(p.Value)...)
+		return nil, nil
+	}
+	// Another model has another window. A turn that runs tells by itself.
+	if at := ses.line.joinIdle(); at != nil {
+		defer at.leave()
+		if at.wait(ctx) {
+			ses.measure(ctx)
+		}
 	}
 	return nil, nil
 }
@@ -205,8 +218,8 @@ func (s *server) setMode(ctx context.Context, r *rpc.Request) (any, error) {
 	return nil, nil
 }
 
-// refresh sends the options again where they have changed: by a choice, by a
-// reload, or because more is known about a model.
+// refresh sends the options, and the commands, again where they have changed: by a
+// choice, by a reload, or because more is known about a model.
 func (ses *session) refresh(ctx context.Context) {
 	notices, err := ses.settleAgent(ctx)
 	if err != nil {
@@ -221,6 +234,7 @@ func (ses *session) refresh(ctx context.Context) {
 		return
 	}
 	if ses.keep(list) {
-		ses.tell(ctx, wire.ConfigUpdate{SessionUpdate: "config_option_update", ConfigOptions: list})
+		ses.tell(ctx, ses.srv.dialect().optionsChanged(list))
 	}
+	ses.offer(ctx)
 }

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"context"
+	"slices"
 
 	"tote/internal/agent"
 	"tote/internal/content"
@@ -34,7 +35,7 @@ func (s *server) prompt(ctx context.Context, r *rpc.Request) (any, error) {
 	defer at.leave()
 	r.Params = nil // a turn outlives by far the need for its line
 	r.Release()
-	result, err := ses.serve(ctx, turn, at, blocks)
+	result, err := ses.serve(ctx, turn, at, blocks, r)
 	r.Finish(ctx, result, err)
 	return nil, nil
 }
@@ -42,9 +43,7 @@ func (s *server) prompt(ctx context.Context, r *rpc.Request) (any, error) {
 // unknownBlock is the error for the first block of an unknown kind.
 func unknownBlock(blocks []wire.Block) *rpc.Error {
 	for i, b := range blocks {
-		switch b.Type {
-		case wire.BlockText, wire.BlockImage, wire.BlockAudio, wire.BlockResource, wire.BlockResourceLink:
-		default:
+		if !b.Known() {
 			return rpc.Errorf(rpc.CodeInvalidParams, "prompt[%d] is a block of the unknown kind %q", i, rpc.Clip(b.Type, 40)).
 				WithData(map[string]any{"index": i, "supported": []string{wire.BlockText, wire.BlockImage, wire.BlockAudio, wire.BlockResource, wire.BlockResourceLink}})
 		}
@@ -54,60 +53,76 @@ func unknownBlock(blocks []wire.Block) *rpc.Error {
 
 // serve waits for its turn and runs it. turn ends when the client cancels, and
 // with ctx, which lives on to say what remains to be said.
-func (ses *session) serve(ctx, turn context.Context, at *place, blocks []wire.Block) (any, error) {
+func (ses *session) serve(ctx, turn context.Context, at *place, blocks []wire.Block, r *rpc.Request) (any, error) {
 	if !at.wait(turn) {
-		return wire.PromptResult{StopReason: wire.StopCancelled}, nil
+		return ses.srv.dialect().dropped()
 	}
 	a, work := ses.now()
-	f := &front{ses: ses, a: a, turn: ses.srv.o.newID(), step: 1, attempt: 1}
-	f.tell = func(body any) { ses.tell(ctx, body) }
-	// It fails as tell does, and for the same reasons.
-	f.put = func(body any) { _ = ses.put(ctx, body) }
+	f := ses.front(ctx, a)
+	f.running = turn
+	// It fails as tell does.
+	f.reply = func(body any) { _ = r.Reply(ctx, body) }
 	defer ses.goLive(nil)
-	if err := f.begin(ctx, blocks, work.Settings); err != nil {
-		return nil, err
-	}
+	ses.enter(ctx, state{phase: phaseRunning})
+	f.begin(blocks, work.Settings)
+	stop, err := f.run(ctx, blocks, work)
+	f.finish()
+	ses.refresh(ctx)
+	return f.close(ctx, stop, err)
+}
+
+// run carries out a prompt and returns the reason for which its turn has stopped.
+func (f *front) run(ctx context.Context, blocks []wire.Block, work Workspace) (string, error) {
+	turn := f.running
 	f.askTrust(turn)
 	p := agent.Prompt{Front: f, TurnID: f.turn}
 	for _, b := range blocks {
 		p.Sources = append(p.Sources, b.Source())
 	}
-	if done, result := f.command(turn, &p, work); done {
-		ses.refresh(ctx)
-		return result, nil
+	if done, stop := f.command(ctx, &p, work); done {
+		return stop, nil
 	}
 	if work.World != nil {
-		work.World(a).Ready()
+		work.World(f.a).Ready()
 	}
-	res, err := a.Prompt(turn, p)
-	f.finish()
-	ses.refresh(ctx)
+	res, err := f.a.Prompt(turn, p)
 	// What was cancelled is cancelled, also when the cancelling looked like a
 	// fault; an answer that was whole before stands.
 	whole := err == nil && res.Stop == content.StopEndTurn
 	switch {
 	case turn.Err() != nil && !whole:
-		return f.result(wire.StopCancelled), nil
+		return wire.StopCancelled, nil
 	case err != nil:
-		return nil, failure(err)
+		return "", failure(err)
 	}
-	return f.result(stopReason(res.Stop)), nil
+	return stopReason(res.Stop), nil
 }
 
-// command carries out a /command. done says that the prompt is answered; else p is
-// what the turn is to be about.
-func (f *front) command(ctx context.Context, p *agent.Prompt, work Workspace) (done bool, result any) {
+// command carries out a /command. done says that the prompt has been dealt with; else
+// p is what the turn is to be about.
+func (f *front) command(ctx context.Context, p *agent.Prompt, work Workspace) (done bool, stop string) {
 	c, ok := slash.Read(p.Sources)
 	if !ok || work.World == nil {
-		return false, nil
+		return false, ""
 	}
+	turn := f.running
 	c.Front = f
-	out, known, err := work.World(f.a).Run(ctx, c)
+	w := work.World(f.a)
+	if f.speaks.inserts() && slices.ContainsFunc(w.List(turn), func(i slash.Info) bool { return i.Name == c.Name }) {
+		f.ses.show.Lock()
+		f.insert()
+		f.ses.show.Unlock()
+	}
+	mode := f.a.Mode()
+	out, known, err := w.Run(turn, c)
+	if now := f.a.Mode(); now != mode {
+		f.tellAll(f.speaks.modeChanged(now.String()))
+	}
 	switch {
 	case !known:
-		return false, nil
-	case ctx.Err() != nil:
-		return true, f.result(wire.StopCancelled)
+		return false, ""
+	case turn.Err() != nil:
+		return true, wire.StopCancelled
 	case err != nil:
 		out.Text = "[tote] " + err.Error() + "\n" // the user typed it and reads the answer
 	}
@@ -115,27 +130,34 @@ func (f *front) command(ctx context.Context, p *agent.Prompt, work Workspace) (d
 		f.tell(wire.Chunk(wire.UpdateAgentMessage, f.lineID(), wire.TextBlock(out.Text)))
 	}
 	p.Sources = out.Prompt
-	return out.Prompt == nil, f.result(wire.StopEndTurn)
+	if out.Prompt != nil {
+		return false, ""
+	}
+	f.ses.measure(ctx)
+	return true, wire.StopEndTurn
 }
 
 // begin makes a front the session's live one and echoes the prompt where that is
-// wanted, so that a replay shows either the one or the other.
-func (f *front) begin(ctx context.Context, blocks []wire.Block, settings Settings) error {
+// wanted and not done when it is inserted, so that a replay shows either the one or
+// the other.
+func (f *front) begin(blocks []wire.Block, settings Settings) {
 	ses := f.ses
 	echo := ses.srv.echoes(settings.Echo)
 	ses.show.Lock()
 	defer ses.show.Unlock()
 	ses.live = f
 	for _, b := range blocks {
-		f.said.prompt = append(f.said.prompt, b.Raw)
-		if !echo {
-			continue
-		}
-		if err := ses.userBlock(ctx, f.turn, b.Raw); err != nil {
-			return err
-		}
+		f.said.prompt = append(f.said.prompt, ses.srv.returned(b.Raw))
 	}
-	return nil
+	if echo && !f.speaks.inserts() {
+		f.echo()
+	}
+}
+
+// echo shows the client's own blocks. The caller holds show.
+func (f *front) echo() {
+	// It fails as tell does.
+	_ = f.ses.message(context.WithoutCancel(f.context()), wire.UpdateUserMessage, f.turn, f.said.prompt...)
 }
 
 // goLive says which turn runs, nil for none.

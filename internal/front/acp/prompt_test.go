@@ -198,7 +198,11 @@ notice`), "\n")
 		want(t, "live", live, wantLive)
 
 		got = p.send(request(2, "session/load", `{"sessionId":`+quote(id)+`,"cwd":`+quote(w.dir)+`,"mcpServers":[]}`))
-		want(t, "replay", turnLines(t, w, got), strings.Split(strings.TrimSpace(`
+		lines := turnLines(t, w, got)
+		if n := len(lines) - 1; n < 0 || !strings.HasPrefix(lines[n], "usage_update ") {
+			t.Fatalf("the context is not told after a load: %q", lines)
+		}
+		want(t, "replay", lines[:len(lines)-1], strings.Split(strings.TrimSpace(`
 user_message_chunk T {"type":"text","text":"read a.txt"}
 agent_thought_chunk T-t1 {"type":"text","text":"hm"}
 agent_message_chunk T-m1 {"type":"text","text":"Let me <see>."}

@@ -2,7 +2,6 @@ package acp
 
 import (
 	"context"
-	"encoding/json"
 	"path/filepath"
 	"strconv"
 
@@ -41,7 +40,7 @@ func (ses *session) replay(ctx context.Context) error {
 	}
 	var last player
 	for _, t := range a.Turns() {
-		last = player{ses: ses, a: a, turn: t, envs: envs[t.ID], live: ses.live != nil && ses.live.turn == t.ID}
+		last = player{ses: ses, a: a, turn: t, envs: envs[t.ID], live: ses.live != nil && ses.live.turn == t.ID, begun: map[string]bool{}}
 		if err := last.play(ctx); err != nil {
 			return err
 		}
@@ -61,12 +60,10 @@ func (ses *session) replay(ctx context.Context) error {
 // repeatPrompt sends the prompt of a turn that is not recorded yet. The caller holds
 // show.
 func (f *front) repeatPrompt(ctx context.Context) error {
-	for _, raw := range f.said.prompt {
-		if err := f.ses.userBlock(ctx, f.turn, raw); err != nil {
-			return err
-		}
+	if f.speaks.inserts() && !f.inserted {
+		return nil // it is shown when it is
 	}
-	return nil
+	return f.ses.message(ctx, wire.UpdateUserMessage, f.turn, f.said.prompt...)
 }
 
 // repeatAnswer sends what there is of the answer that is being given, unless it is
@@ -76,12 +73,12 @@ func (f *front) repeatAnswer(ctx context.Context, recorded int) error {
 		return nil
 	}
 	if f.said.thought.Len() > 0 {
-		if err := f.ses.put(ctx, f.thoughtChunk(f.said.thought.String())); err != nil {
+		if err := f.ses.message(ctx, wire.UpdateAgentThought, f.thoughtID(), made(wire.TextBlock(f.said.thought.String()))); err != nil {
 			return err
 		}
 	}
 	if f.said.text.Len() > 0 {
-		return f.ses.put(ctx, f.textChunk(f.said.text.String()))
+		return f.ses.message(ctx, wire.UpdateAgentMessage, f.messageID(), made(wire.TextBlock(f.said.text.String())))
 	}
 	return nil
 }
@@ -98,6 +95,8 @@ type player struct {
 	// live: the turn runs.
 	live bool
 	step int
+	// begun are the messages of which something has been shown.
+	begun map[string]bool
 }
 
 func (p *player) play(ctx context.Context) error {
@@ -122,31 +121,42 @@ func (p *player) play(ctx context.Context) error {
 }
 
 func (p *player) user(ctx context.Context, m content.Message) error {
+	var list []piece
 	for n, part := range m.Parts {
-		b, ok := part.(content.Block)
-		if !ok {
-			continue
-		}
-		if err := p.userBlock(ctx, b, p.envs[n]); err != nil {
-			return err
+		if b, ok := part.(content.Block); ok {
+			list = append(list, p.userBlock(b, p.envs[n])...)
 		}
 	}
-	return nil
+	return p.message(ctx, wire.UpdateUserMessage, p.turn.ID, list)
 }
 
-func (p *player) userBlock(ctx context.Context, b content.Block, env content.Envelope) error {
+// message shows a piece of a message: the first sets what there was of it, which a
+// client may know, and the others add to it.
+func (p *player) message(ctx context.Context, kind, id string, list []piece) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if p.begun[id] {
+		return p.ses.chunks(ctx, kind, id, list...)
+	}
+	p.begun[id] = true
+	return p.ses.message(ctx, kind, id, list...)
+}
+
+// userBlock is a block of a prompt, none for one that was made of a block that goes
+// back itself, such as the file behind a link.
+func (p *player) userBlock(b content.Block, env content.Envelope) []piece {
 	if env.IsZero() {
 		if p.client || agent.IsNote(b) {
-			return nil // made of a block that goes back itself, such as the file behind a link
+			return nil
 		}
-		return p.ses.put(ctx, wire.Chunk(wire.UpdateUserMessage, p.turn.ID, shower{p.a}.block(b)))
+		return []piece{made(shower{p.a}.block(b))}
 	}
 	raw, err := p.a.Restore(env)
 	if err != nil {
-		text := content.Compact([]content.Block{b}) + ": its stored bytes are gone or damaged"
-		return p.ses.put(ctx, wire.Chunk(wire.UpdateUserMessage, p.turn.ID, wire.TextBlock(text)))
+		return []piece{made(wire.TextBlock(content.Compact([]content.Block{b}) + ": its stored bytes are gone or damaged"))}
 	}
-	return p.ses.userBlock(ctx, p.turn.ID, raw)
+	return []piece{p.ses.srv.returned(raw)}
 }
 
 // results are those of the message at i, by call.
@@ -162,103 +172,70 @@ func (p *player) results(i int) map[string]*content.ToolResult {
 	return out
 }
 
+// assistant shows an answer: its parts in their order, those of one message that
+// follow one another together.
 func (p *player) assistant(ctx context.Context, m content.Message, results map[string]*content.ToolResult) error {
+	var run []piece
+	var kind, id string
+	flush := func() error {
+		list := run
+		run = nil
+		return p.message(ctx, kind, id, list)
+	}
+	add := func(k, i string, block rpc.Parts) error {
+		var err error
+		if i != id {
+			err = flush()
+		}
+		kind, id, run = k, i, append(run, made(block))
+		return err
+	}
 	for _, part := range m.Parts {
-		var body any
+		var err error
 		block, _ := part.(content.Block)
 		switch part := part.(type) {
 		case content.Reasoning:
-			if part.Text == "" {
-				continue
+			if part.Text != "" {
+				err = add(wire.UpdateAgentThought, thoughtID(p.turn.ID, p.step), wire.TextBlock(part.Text))
 			}
-			body = wire.Chunk(wire.UpdateAgentThought, thoughtID(p.turn.ID, p.step), wire.TextBlock(part.Text))
 		case content.ToolCall:
-			body = p.call(part, results[part.ID])
+			if err = flush(); err == nil {
+				err = p.call(ctx, part, results[part.ID])
+			}
 		case content.Text, content.Image, content.Audio, content.Document, content.ResourceText, content.ResourceLink, content.Opaque:
-			body = wire.Chunk(wire.UpdateAgentMessage, messageID(p.turn.ID, p.step), shower{p.a}.block(block))
-		case content.ToolResult:
-			continue // never in an answer
+			err = add(wire.UpdateAgentMessage, messageID(p.turn.ID, p.step), shower{p.a}.block(block))
+		case content.ToolResult: // never in an answer
 		}
-		if err := p.ses.put(ctx, body); err != nil {
+		if err != nil {
+			return err
+		}
+	}
+	return flush()
+}
+
+// call shows a tool call in its final state. One without a result was cut off, unless
+// the turn runs.
+func (p *player) call(ctx context.Context, t content.ToolCall, r *content.ToolResult) error {
+	path := argument(t, "path")
+	if path != "" && !filepath.IsAbs(path) {
+		path = filepath.Join(p.a.Stored().Cwd, path)
+	}
+	c := newCall(p.a, toolID(p.turn.ID, p.step, t.ID), t, titleOf(t), path)
+	end := ending{status: statusFailed}
+	if p.live {
+		end.status = statusRunning
+	}
+	if r != nil {
+		c.began, end.status = true, statusCompleted
+		shower{p.a}.gave(&end, r.Blocks)
+		if r.IsError {
+			end.status = statusFailed
+		}
+	}
+	for _, u := range p.ses.srv.dialect().replayed(c, end) {
+		if err := p.ses.put(ctx, u); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// call is a tool call in its final state. One without a result was cut off, unless
-// the turn runs.
-func (p *player) call(c content.ToolCall, r *content.ToolResult) wire.ToolCall {
-	out := announce(toolID(p.turn.ID, p.step, c.ID), c)
-	out.Title, out.Status = titleOf(c), wire.ToolFailed
-	if p.live {
-		out.Status = wire.ToolInProgress
-	}
-	if r != nil {
-		out.Content, out.Status = shower{p.a}.contents(r.Blocks), wire.ToolCompleted
-		if r.IsError {
-			out.Status = wire.ToolFailed
-		}
-	}
-	if path := argument(c, "path"); path != "" {
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(p.a.Stored().Cwd, path)
-		}
-		out.Locations = []wire.Location{{Path: path}}
-	}
-	return out
-}
-
-// announce is what a live and a replayed call have in common.
-func announce(id string, c content.ToolCall) wire.ToolCall {
-	out := wire.ToolCall{SessionUpdate: wire.UpdateToolCall, ToolCallID: id, Name: c.Name, Kind: kindOf(c.Name)}
-	if json.Valid([]byte(c.Arguments)) && !hasBreak(c.Arguments) {
-		out.RawInput = json.RawMessage(c.Arguments)
-	}
-	return out
-}
-
-// hasBreak reports whether arguments cannot stand in a line as they are.
-func hasBreak(s string) bool {
-	for i := range len(s) {
-		if s[i] == '\n' || s[i] == '\r' {
-			return true
-		}
-	}
-	return false
-}
-
-// kindOf tells clients which icon to draw.
-func kindOf(tool string) string {
-	switch tool {
-	case "read", "list":
-		return wire.ToolRead
-	case "write", "edit":
-		return wire.ToolEdit
-	case "find", "grep", "search", "glob":
-		return wire.ToolSearch
-	case "run", "bash", "shell":
-		return wire.ToolExecute
-	case "fetch":
-		return wire.ToolFetch
-	}
-	return wire.ToolOther
-}
-
-// titleOf names a call whose live title was not recorded.
-func titleOf(c content.ToolCall) string {
-	for _, name := range []string{"path", "command", "pattern", "query", "url"} {
-		if v := argument(c, name); v != "" {
-			return c.Name + " " + rpc.Clip(v, 200)
-		}
-	}
-	return c.Name
-}
-
-// argument is a string among the arguments of a call, "" when there is none.
-func argument(c content.ToolCall, name string) string {
-	if !json.Valid([]byte(c.Arguments)) {
-		return ""
-	}
-	return rpc.Unquote(rpc.Member([]byte(c.Arguments), name))
 }

@@ -6,17 +6,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
 	"tote/internal/front/acp/rpc"
 	"tote/internal/front/acp/wire"
+	"tote/internal/front/acp/wire2"
 )
-
-// version is the version of the protocol that is spoken. Whatever a client asks
-// for, it is answered with this one and decides whether to go on.
-const version = 1
 
 // closeTimeout bounds how long the end of the connection waits for a turn.
 const closeTimeout = 10 * time.Second
@@ -29,6 +25,7 @@ type server struct {
 
 	mu       sync.Mutex // guards what follows
 	client   wire.InitializeParams
+	speaks   dialect // chosen by initialize
 	sessions map[string]*session
 	// accepted are the fingerprints of the folders that were trusted here.
 	accepted map[string]bool
@@ -38,7 +35,7 @@ type server struct {
 // error, ctx ends, or the output breaks. Turns that run then are cancelled and
 // recorded before it returns.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
-	s := &server{o: o, log: o.Log, sessions: map[string]*session{}, accepted: map[string]bool{}}
+	s := &server{o: o, log: o.Log, speaks: first{}, sessions: map[string]*session{}, accepted: map[string]bool{}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -70,44 +67,74 @@ func (s *server) handlers() rpc.Handlers {
 			wire.MethodInitialize:      s.initialize,
 			wire.MethodAuthenticate:    s.authenticate,
 			wire.MethodNew:             s.newSession,
-			wire.MethodLoad:            s.loadSession,
-			wire.MethodResume:          s.resumeSession,
+			wire.MethodLoad:            s.reopen,
+			wire.MethodResume:          s.reopen,
+			wire.MethodFork:            s.forkSession,
 			wire.MethodList:            s.listSessions,
 			wire.MethodDelete:          s.deleteSession,
 			wire.MethodClose:           s.closeSession,
 			wire.MethodPrompt:          s.prompt,
 			wire.MethodSetMode:         s.setMode,
 			wire.MethodSetConfigOption: s.setConfigOption,
+			wire2.MethodCancelToolCall: uncancellable,
+			wire2.MethodCancelTerminal: uncancellable,
 		},
 		Notifications: map[string]func(context.Context, *rpc.Request){wire.MethodCancel: s.cancel},
+		Always:        map[string]bool{wire.MethodPrompt: true},
 		Dropped:       s.dropped,
 	}
-	for method, why := range unserved {
-		h.Requests[method] = func(context.Context, *rpc.Request) (any, error) {
-			return nil, rpc.Errorf(rpc.CodeMethodNotFound, "method %q is not supported", method).
-				WithData(map[string]string{"reason": why})
+	for _, list := range []map[string]string{unservedFirst, unservedSecond} {
+		for method := range list {
+			h.Requests[method] = s.gate(method, h.Requests[method])
 		}
 	}
 	return h
 }
 
+// gate keeps a method from clients whose version does not have it. serve is nil for
+// one that no version has.
+func (s *server) gate(method string, serve rpc.Handler) rpc.Handler {
+	return func(ctx context.Context, r *rpc.Request) (any, error) {
+		why, without := s.dialect().unserved(method)
+		if method == wire.MethodFork && s.o.Fork && s.dialect().number() == 1 {
+			without = false
+		}
+		if serve != nil && !without {
+			return serve(ctx, r)
+		}
+		fault := rpc.Errorf(rpc.CodeMethodNotFound, "method %q is not supported", method)
+		if why != "" {
+			fault = fault.WithData(map[string]string{"reason": why})
+		}
+		return nil, fault
+	}
+}
+
+// uncancellable: no call says that it can be cancelled by itself.
+func uncancellable(context.Context, *rpc.Request) (any, error) {
+	return nil, rpc.Errorf(rpc.CodeInvalidParams, "it cannot be cancelled by itself; session/cancel ends the turn")
+}
+
+// initialize chooses the version. Where only the stable one is spoken, whatever a
+// client asks for is answered with it, and the client decides whether to go on.
 func (s *server) initialize(_ context.Context, r *rpc.Request) (any, error) {
 	p, fault := wire.ParseInitialize(r.Params)
 	if fault != nil {
 		return nil, fault
 	}
+	var speaks dialect = first{}
+	switch {
+	case s.o.V2 && p.ProtocolVersion < 1:
+		return nil, rpc.Errorf(rpc.CodeUnknownProtocol, "there is no version of the protocol in common").
+			WithData(wire2.Unsupported{Requested: p.ProtocolVersion, Supported: wire2.Supported()})
+	case s.o.V2 && p.ProtocolVersion > 1:
+		speaks = second{}
+	}
 	s.mu.Lock()
-	s.client = p
+	s.client, s.speaks = p, speaks
 	s.mu.Unlock()
-	return wire.InitializeResult{
-		ProtocolVersion: version,
-		AgentCapabilities: wire.AgentCapabilities{
-			LoadSession: true, PromptCapabilities: wire.AllPrompts, MCPCapabilities: wire.MCPCapabilities{HTTP: true, SSE: true},
-			SessionCapabilities: wire.SessionCapabilities{List: true, Delete: true, Resume: true, Close: true, AdditionalDirectories: true},
-		},
-		AgentInfo:   wire.Implementation{Name: "tote", Title: "tote", Version: s.o.Version},
-		AuthMethods: []wire.AuthMethod{},
-	}, nil
+	s.conn.StrictIDs(speaks.number() > 1)
+	return speaks.hello(s.o), nil
 }
 
 func (s *server) authenticate(context.Context, *rpc.Request) (any, error) {
@@ -163,26 +190,12 @@ func notFound(id string) *rpc.Error {
 func (s *server) takesNotices() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return bool(s.client.ClientCapabilities.Session.Notices)
-}
-
-// drawsPrompts are clients, by the name they give of themselves in lower case,
-// that show the user's message on their own and would show an echo as a second
-// one: zed-industries/zed#53216, obsidian-agent-client#421, paseo#2363,
-// sesori#428, kandev#1804 (read 30 Nov 2026).
-var drawsPrompts = map[string]bool{
-	"zed": true, "obsidian-agent-client": true, "paseo": true, "sesori": true, "kandev": true,
+	return s.speaks.number() > 1 || bool(s.client.ClientCapabilities.Session.Notices)
 }
 
 // echoes reports whether the client is sent its own blocks.
 func (s *server) echoes(setting string) bool {
-	switch setting {
-	case EchoOn:
-		return true
-	case EchoOff:
-		return false
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !drawsPrompts[strings.ToLower(s.client.ClientInfo.Name)]
+	return s.speaks.echoes(s.client, setting)
 }

@@ -20,15 +20,23 @@ type session struct {
 	// show is held while updates are sent, so that nothing of a turn that runs
 	// comes into the middle of a replay. It is taken before mu.
 	show sync.Mutex
-	// live is the front of the turn that runs, guarded by show.
-	live *front
+	// live is the front of the turn that runs, does what the session does, and
+	// closed is set when nothing is sent any more. show guards them.
+	live   *front
+	does   phase
+	closed bool
 
 	mu sync.Mutex // guards what follows
 	// agent and work change only while the line is held.
 	agent *agent.Session
 	work  Workspace
-	// told are the options that the client knows.
-	told []wire.ConfigOption
+	// told are the options that the client knows, offered the commands.
+	told    []wire.ConfigOption
+	offered []wire.Command
+	// dollars is what the session has cost on this connection; priced says
+	// that there is a price.
+	dollars float64
+	priced  bool
 	// asked: the user has been asked to trust the folder.
 	asked bool
 }
@@ -52,6 +60,9 @@ func (ses *session) close(ctx context.Context) error {
 	if work.Ended != nil {
 		work.Ended(ses.id)
 	}
+	ses.show.Lock()
+	defer ses.show.Unlock()
+	ses.closed = true
 	return err
 }
 
@@ -62,8 +73,12 @@ func (ses *session) send(ctx context.Context, body any) error {
 	return ses.put(ctx, body)
 }
 
-// put is send for the holder of show.
+// put is send for the holder of show. Of a session that is closed nothing is sent:
+// a job may end later.
 func (ses *session) put(ctx context.Context, body any) error {
+	if ses.closed {
+		return nil
+	}
 	parts, err := wire.Update(ses.id, body)
 	if err != nil {
 		return err
@@ -83,18 +98,17 @@ func (ses *session) notify(ctx context.Context, n delivery.Notice) {
 // notice is the update for a line to the user: a notice where the client takes
 // them, else a short message of its own.
 func (ses *session) notice(messageID string, n delivery.Notice) any {
-	if ses.srv.takesNotices() {
-		return wire.Notice{SessionUpdate: "notice", Severity: n.Severity.String(), Title: n.Title, Description: n.Detail}
+	return ses.srv.dialect().notice(ses.srv.takesNotices(), messageID, n)
+}
+
+// enter tells what the session does from now on.
+func (ses *session) enter(ctx context.Context, st state) {
+	ses.show.Lock()
+	defer ses.show.Unlock()
+	ses.does = st.phase
+	for _, u := range ses.srv.dialect().state(st) {
+		_ = ses.put(ctx, u) // it fails as tell does
 	}
-	text := "[tote] " + n.Title
-	if n.Severity != delivery.SeverityInfo {
-		text = "[tote] " + n.Severity.String() + ": " + n.Title
-	}
-	if n.Detail != "" {
-		text += " (" + n.Detail + ")"
-	}
-	// The empty line sets it off in clients that do not look at message ids.
-	return wire.Chunk(wire.UpdateAgentMessage, messageID, wire.TextBlock(text+"\n\n"))
 }
 
 // welcome tells what is to be said when a session has been opened, after the
@@ -103,6 +117,7 @@ func (ses *session) welcome(ctx context.Context, notices []delivery.Notice) {
 	for _, n := range notices {
 		ses.notify(ctx, n)
 	}
+	ses.offer(ctx)
 }
 
 // equip gives a session the servers that its client wants, and somebody to ask and
@@ -126,10 +141,14 @@ func (ses *session) equip(ctx context.Context, p wire.SessionParams) {
 }
 
 // beside is a front for what happens beside the turns.
-func (ses *session) beside(ctx context.Context, a *agent.Session) *front {
-	f := &front{ses: ses, a: a, turn: ses.srv.o.newID(), step: 1, attempt: 1}
+func (ses *session) beside(ctx context.Context, a *agent.Session) *front { return ses.front(ctx, a) }
+
+// front is one that tells as long as ctx lives.
+func (ses *session) front(ctx context.Context, a *agent.Session) *front {
+	f := &front{ses: ses, a: a, turn: ses.srv.o.newID(), speaks: ses.srv.dialect(), step: 1, attempt: 1}
 	f.tell = func(body any) { ses.tell(ctx, body) }
-	f.put = func(body any) { _ = ses.put(ctx, body) } // as tell
+	// It fails as tell does, and for the same reasons.
+	f.put = func(body any) { _ = ses.put(ctx, body) }
 	return f
 }
 

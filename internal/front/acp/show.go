@@ -17,28 +17,66 @@ import (
 	"tote/internal/front/acp/wire"
 )
 
-// userBlock sends a block back to the client that sent it, byte for byte where
-// this version of the protocol can show it. Clients drop the whole update over a
-// block that they cannot read, so such a block rides along with a line of text. The
-// caller holds show.
-func (ses *session) userBlock(ctx context.Context, messageID string, raw []byte) error {
-	block := wire.ParseBlock(raw)
-	out := rpc.Parts{raw}
-	if why := unshowable(block); why != "" {
-		out = wire.StandIn(why, raw)
-	}
-	err := ses.put(ctx, wire.Chunk(wire.UpdateUserMessage, messageID, out))
-	if long, ok := errors.AsType[*rpc.TooLongError](err); ok {
-		text := fmt.Sprintf("[%s block of %d bytes: too long to be sent back, the limit is %d]", rpc.Clip(block.Type, 40), len(raw), long.Limit)
-		err = ses.put(ctx, wire.Chunk(wire.UpdateUserMessage, messageID, wire.StandIn(text, nil)))
-	}
-	return err
+// piece is a block that is to be shown.
+type piece struct {
+	block rpc.Parts
+	// kind and size say what stands in for it where it is too long.
+	kind string
+	size int
 }
 
-// unshowable says why a block is none of the closed set of version 1, "" for one
-// that is. What a schema demands of a block counts, not whether its payload makes
-// sense.
-func unshowable(b wire.Block) string {
+// returned is a block on its way back to the client that sent it, byte for byte where
+// its version of the protocol can show it. What it cannot show rides along with a
+// line of text.
+func (s *server) returned(raw []byte) piece {
+	b := wire.ParseBlock(raw)
+	out := piece{block: rpc.Parts{raw}, kind: b.Type, size: len(raw)}
+	if why := s.dialect().unshowable(b); why != "" {
+		out.block = wire.StandIn(why, raw)
+	}
+	return out
+}
+
+// made is a block of our own.
+func made(block rpc.Parts) piece { return piece{block: block, kind: "answer", size: block.Len()} }
+
+// message shows a message, whole where the version can and the client can read it,
+// else block by block. The caller holds show.
+func (ses *session) message(ctx context.Context, kind, id string, list ...piece) error {
+	blocks := make([]rpc.Parts, 0, len(list))
+	for _, p := range list {
+		blocks = append(blocks, p.block)
+	}
+	if all := ses.srv.dialect().whole(kind, id, blocks); all != nil {
+		err := ses.put(ctx, all)
+		if _, long := errors.AsType[*rpc.TooLongError](err); !long {
+			return err
+		}
+		if err := ses.put(ctx, ses.srv.dialect().whole(kind, id, nil)); err != nil {
+			return err
+		}
+	}
+	return ses.chunks(ctx, kind, id, list...)
+}
+
+// chunks adds blocks to a message. The caller holds show.
+func (ses *session) chunks(ctx context.Context, kind, id string, list ...piece) error {
+	for _, p := range list {
+		err := ses.put(ctx, wire.Chunk(kind, id, p.block))
+		if long, ok := errors.AsType[*rpc.TooLongError](err); ok {
+			text := fmt.Sprintf("[%s block of %d bytes: too long to be sent back, the limit is %d]", rpc.Clip(p.kind, 40), p.size, long.Limit)
+			err = ses.put(ctx, wire.Chunk(kind, id, wire.StandIn(text, nil)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unreadable says why a block of a known kind is none, "" for any other. What a schema
+// demands of a block counts, not whether its payload makes sense.
+func unreadable(b wire.Block) string {
 	has := func(raw []byte, name string) bool { return rpc.IsString(rpc.Member(raw, name)) }
 	ok := b.Bad == nil
 	switch b.Type {
@@ -50,8 +88,6 @@ func unshowable(b wire.Block) string {
 		ok = ok && has(b.Raw, "name")
 	case wire.BlockResource:
 		ok = ok && has(rpc.Member(b.Raw, "resource"), "uri")
-	default:
-		return "[" + rpc.Clip(b.Type, 40) + " block: of a kind that this version of the protocol does not know]"
 	}
 	if !ok {
 		return "[" + b.Type + " block: it cannot be read]"
@@ -75,18 +111,21 @@ func (s shower) block(b content.Block) rpc.Parts {
 	return out
 }
 
-// contents are blocks as the content of a tool call.
-func (s shower) contents(blocks []content.Block) []json.RawMessage {
-	var out []json.RawMessage
+// gave puts blocks into the end of a tool call.
+func (s shower) gave(e *ending, blocks []content.Block) {
 	size := 0
 	for _, b := range blocks {
 		c := wire.ToolContent(s.block(b))
 		if size += len(c); size > maxShown/3*4 {
 			c = wire.ToolContent(wire.TextBlock(content.Compact([]content.Block{b}) + ": too large to be shown"))
 		}
-		out = append(out, c)
+		e.content = append(e.content, c)
+		if t, ok := b.(content.Text); ok {
+			e.text += t.Body
+		} else {
+			e.media = append(e.media, c)
+		}
 	}
-	return out
 }
 
 // read returns the bytes of the first blob that there are.

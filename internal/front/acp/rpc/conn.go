@@ -30,6 +30,10 @@ type Handler func(ctx context.Context, r *Request) (any, error)
 type Handlers struct {
 	Requests      map[string]Handler
 	Notifications map[string]func(ctx context.Context, r *Request)
+	// Always are the methods whose handlers are called for a request that the
+	// client has cancelled before it could begin, with a context that has
+	// ended. Any other such request is answered with CodeCancelled.
+	Always map[string]bool
 	// Dropped is told of each message that was too long to keep, in order
 	// with the messages of its session. It may be nil.
 	Dropped func(ctx context.Context, over Over)
@@ -71,6 +75,7 @@ type Conn struct {
 	known    map[string]bool   // sessions that were opened here
 	calls    map[int64]chan Message
 	lastCall int64
+	strict   bool // ids are strings or whole numbers
 	ready    bool // initialize has been answered
 	served   bool // another request has been taken since
 	ended    bool // the client is gone
@@ -100,6 +105,22 @@ func (c *Conn) Known(sessionID string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known[sessionID] = true
+}
+
+// Forget takes back what Known has told, for a session that is closed.
+func (c *Conn) Forget(sessionID string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.known, sessionID)
+}
+
+// StrictIDs has the connection refuse requests whose id is neither a string nor a
+// whole number, as version 2 of the protocol demands, or take them again. The
+// handler of initialize calls it.
+func (c *Conn) StrictIDs(strict bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.strict = strict
 }
 
 type input struct {
@@ -175,9 +196,17 @@ func (c *Conn) takeLine(ctx context.Context, line []byte) {
 		c.respond(ctx, fault.ID, fault.Err)
 	case m.Method == "":
 		c.settle(m)
+	case c.refusesID(m.ID):
+		c.respond(ctx, nullID, Errorf(CodeInvalidRequest, "id is not a string or a whole number"))
 	default:
 		c.take(ctx, m)
 	}
+}
+
+func (c *Conn) refusesID(id []byte) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.strict && id != nil && !IsString(id) && !isWhole(id)
 }
 
 // takeOver answers a message that was too long, as far as it can be told what it

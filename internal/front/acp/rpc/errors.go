@@ -96,6 +96,9 @@ func replyError(err error) *Error {
 	return Errorf(CodeInternal, "%s", Clip(strings.Join(strings.Fields(err.Error()), " "), 500))
 }
 
+// ErrorOf is the error with which a request that ended with err is answered.
+func ErrorOf(err error) *Error { return replyError(err) }
+
 // overError is the reply to a message that was too long to keep.
 func overError(limit, received int64) *Error {
 	return Errorf(CodeInvalidRequest, "message too long: %d bytes, the limit is %d", received, limit).

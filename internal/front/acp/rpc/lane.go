@@ -166,7 +166,7 @@ func (c *Conn) run(ctx context.Context, r *Request, serve Handler) bool {
 	}
 	var result any
 	err := context.Cause(ctx)
-	if r.ID == nil || !errors.Is(err, errCancelled) {
+	if r.ID == nil || c.handlers.Always[r.Method] || !errors.Is(err, errCancelled) {
 		result, err = c.guard(ctx, r, serve)
 	}
 	r.Finish(ctx, result, err)
@@ -201,7 +201,8 @@ func (c *Conn) guard(ctx context.Context, r *Request, serve Handler) (result any
 	return serve(ctx, r)
 }
 
-// cancelRequest ends the context of the request that the client names.
+// cancelRequest ends the context of the request that the client names. One that has
+// been answered goes on: what is done for it then is no longer the request.
 func (c *Conn) cancelRequest(m Message) {
 	id := Member(m.Params, "requestId")
 	if id == nil {
@@ -210,7 +211,7 @@ func (c *Conn) cancelRequest(m Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for r := range c.jobs {
-		if r.ID != nil && sameID(r.ID, id) {
+		if r.ID != nil && !r.replied && sameID(r.ID, id) {
 			r.cancel(errCancelled)
 		}
 	}

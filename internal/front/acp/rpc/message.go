@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -183,4 +184,10 @@ func (f *fields) reply() (Message, *Fault) {
 		e = Errorf(CodeInternal, "the client answered with an error that cannot be read")
 	}
 	return Message{ID: f.id, Err: e}, nil
+}
+
+// isWhole reports whether an id is a whole number of 64 bits.
+func isWhole(id []byte) bool {
+	_, err := strconv.ParseInt(string(id), 10, 64)
+	return err == nil
 }

@@ -45,6 +45,15 @@ type Block struct {
 	Bad error
 }
 
+// Known reports whether the block is of a kind that the protocol has.
+func (b Block) Known() bool {
+	switch b.Type {
+	case BlockText, BlockImage, BlockAudio, BlockResource, BlockResourceLink:
+		return true
+	}
+	return false
+}
+
 // Resource is the content of an embedded resource. One of Text and Blob, which is
 // base64, is set.
 type Resource struct {

@@ -132,6 +132,7 @@ type SessionCapabilities struct {
 	Resume                Marker `json:"resume,omitempty"`
 	Close                 Marker `json:"close,omitempty"`
 	AdditionalDirectories Marker `json:"additionalDirectories,omitempty"`
+	Fork                  Marker `json:"fork,omitempty"` // unstable
 }
 
 // AuthMethod is a way to log in.

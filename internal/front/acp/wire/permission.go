@@ -37,11 +37,11 @@ type PermissionOption struct {
 // ErrDismissed is the outcome of a permission request that was dismissed.
 var ErrDismissed = errors.New("the client dismissed the permission request")
 
-// RequestPermission asks the client and returns the option that was chosen. What
-// is not one of the options that were offered is no approval: a refusal by the
-// client, a dismissal and an outcome that we do not know are errors.
-func RequestPermission(ctx context.Context, c *rpc.Conn, p PermissionParams) (PermissionOption, error) {
-	raw, err := c.Call(ctx, MethodRequestPermission, p)
+// RequestPermission asks the client, with the parameters of its version, and returns
+// which of the options was chosen. What is not one of them is no approval: a refusal
+// by the client, a dismissal and an outcome that we do not know are errors.
+func RequestPermission(ctx context.Context, c *rpc.Conn, params any, options []PermissionOption) (PermissionOption, error) {
+	raw, err := c.Call(ctx, MethodRequestPermission, params)
 	if err != nil {
 		return PermissionOption{}, fmt.Errorf("ask for permission: %w", err)
 	}
@@ -49,9 +49,9 @@ func RequestPermission(ctx context.Context, c *rpc.Conn, p PermissionParams) (Pe
 	switch rpc.Unquote(rpc.Member(outcome, "outcome")) {
 	case "selected":
 		chosen := rpc.Unquote(rpc.Member(outcome, "optionId"))
-		i := slices.IndexFunc(p.Options, func(o PermissionOption) bool { return o.OptionID == chosen })
+		i := slices.IndexFunc(options, func(o PermissionOption) bool { return o.OptionID == chosen })
 		if i >= 0 {
-			return p.Options[i], nil
+			return options[i], nil
 		}
 		return PermissionOption{}, errors.New("ask for permission: the client chose an option that was not offered")
 	case StopCancelled:

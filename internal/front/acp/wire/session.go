@@ -14,6 +14,7 @@ const (
 	MethodCancel          = "session/cancel"
 	MethodSetMode         = "session/set_mode"
 	MethodSetConfigOption = "session/set_config_option"
+	MethodFork            = "session/fork" // unstable
 )
 
 // SessionParams open a session: session/new without an id, session/load and

@@ -110,6 +110,15 @@ func ToolContent(block rpc.Parts) json.RawMessage {
 	return slices.Concat([]byte(`{"type":"content","content":`), slices.Concat(block...), []byte{'}'})
 }
 
+// Diff is what a tool call does to a file, as content of the call. Path is absolute,
+// OldText nil for a file that is new.
+type Diff struct {
+	Type    string  `json:"type"` // "diff"
+	Path    string  `json:"path"`
+	OldText *string `json:"oldText"`
+	NewText string  `json:"newText"`
+}
+
 // CurrentMode tells that the permission mode has changed.
 type CurrentMode struct {
 	SessionUpdate string `json:"sessionUpdate"` // "current_mode_update"
@@ -136,12 +145,46 @@ type Meta struct {
 	Receipts []agent.ReceiptRecord `json:"tote/receipts"`
 }
 
+// MetaOf is nil where there are no receipts.
+func MetaOf(receipts []agent.ReceiptRecord) *Meta {
+	if len(receipts) == 0 {
+		return nil
+	}
+	return &Meta{Receipts: receipts}
+}
+
 // Usage tells how many tokens of the context are used. It is not sent while the
 // size is unknown.
 type Usage struct {
 	SessionUpdate string `json:"sessionUpdate"` // "usage_update"
 	Used          int64  `json:"used"`
 	Size          int64  `json:"size"`
+	Cost          *Cost  `json:"cost,omitempty"`
+}
+
+// Cost is what a session has cost so far.
+type Cost struct {
+	Amount   float64 `json:"amount"`
+	Currency string  `json:"currency"`
+}
+
+// CommandsUpdate is the whole list of commands.
+type CommandsUpdate struct {
+	SessionUpdate     string    `json:"sessionUpdate"` // "available_commands_update"
+	AvailableCommands []Command `json:"availableCommands"`
+}
+
+// Command is a command that the user may type. Name is without the slash, Input nil
+// for one that takes none.
+type Command struct {
+	Name        string        `json:"name"`
+	Description string        `json:"description"`
+	Input       *CommandInput `json:"input,omitempty"`
+}
+
+// CommandInput says what may follow the name of a command.
+type CommandInput struct {
+	Hint string `json:"hint"`
 }
 
 // The words of a plan.
