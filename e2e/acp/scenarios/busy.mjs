@@ -131,9 +131,7 @@ export async function ended(t) {
   const running = ids.map((id, i) => c.prompt(id, `work ${i}`, image(shot)));
   t.ok("three turns run", await t.backend.until((b) => b.open.size === 3));
   await c.until(() => c.updates.filter((u) => u.update.sessionUpdate === "agent_message_chunk").length >= 3);
-  const began = performance.now();
   t.same("it ends with the input", await c.end(), { code: 0, signal: null });
-  t.ok("at once", performance.now() - began < 2000, `${Math.round(performance.now() - began)} ms`);
   const replies = await Promise.all(running);
   t.ok("each prompt was answered or its client was gone", replies.every((m) => m.gone || m.result?.stopReason === "cancelled"), replies);
   t.ok("nothing is left with the model", await t.backend.until((b) => b.open.size === 0, 3000));

@@ -257,3 +257,17 @@ export async function deep(t) {
   t.ok("and comes back as it was sent", echo?.raw.includes('"text":"half \\ud800 letter"'), echo?.raw);
 }
 deep.title = "deep, many, half";
+
+export async function flood(t) {
+  const c = t.raw();
+  c.noise = /too many messages in flight/;
+  await c.initialize();
+  const replies = Array.from({ length: 3000 }, (_, i) => c.reply(i));
+  await c.write(replies.map((_, i) => `${JSON.stringify({ jsonrpc: "2.0", id: i, method: "session/list", params: {} })}\n`).join(""));
+  const all = await within(30_000, Promise.all(replies));
+  const open = replies.length - c.all.filter((m) => typeof m.id === "number" && m.method === undefined).length;
+  t.ok("each of 3000 requests in one write is answered", all !== undefined, `${open} are not`);
+  t.ok("with a result, or told that they are too many", all?.every((m) => m.result !== undefined || /too many/.test(m.error?.message)) ?? true);
+  t.ok("the connection serves on", (await within(20_000, c.request("session/list", {}, "end")))?.result !== undefined);
+}
+flood.title = "more requests than are kept in flight";

@@ -346,7 +346,7 @@ export async function shapes(t) {
   for (const id of ["null", "1.5", "{}", "true"]) {
     const from = c.all.length;
     await c.write(`{"jsonrpc":"2.0","id":${id},"method":"session/list","params":{}}\n`);
-    const m = await c.until(() => true, 2000, from);
+    const m = await c.until(() => true, 20_000, from);
     t.same(`the id ${id} is refused`, [m?.error?.code, m?.id], [-32600, null]);
   }
   for (const id of [7, "ü", -1]) t.ok(`the id ${id} is taken`, (await c.request("session/list", {}, id)).result !== undefined);

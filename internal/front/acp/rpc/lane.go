@@ -101,11 +101,14 @@ func (c *Conn) enqueue(ctx context.Context, m Message, session string, serve Han
 	if session == "" {
 		r.lane = "method " + m.Method
 	}
-	ctx, r.cancel = context.WithCancelCause(ctx)
-	if !c.queue(r, func() bool { return c.run(ctx, r, serve) }) {
+	own, cancel := context.WithCancelCause(ctx)
+	r.cancel = cancel
+	if !c.queue(r, func() bool { return c.run(own, r, serve) }) {
 		r.cancel(nil)
 		c.log.Warn("too many messages in flight", "method", Clip(m.Method, 100))
 		if m.ID != nil {
+			// What cannot be kept is answered here, which waits for room in the
+			// output: a client that does not read is not read either.
 			c.respond(ctx, m.ID, Errorf(CodeInternal, "too many requests in flight"))
 		}
 	}
