@@ -100,6 +100,42 @@ func TestHookDenies(t *testing.T) {
 	says(t, "what the hook was told", string(event), `"pre_tool"`, `"rm -f keep.txt"`)
 }
 
+// TestRequiredHookIsMissed holds that what a required hook of a project is about stays
+// denied after the hook was changed, in the process that begins then too.
+func TestRequiredHookIsMissed(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the hook and the command are spelt for a POSIX shell")
+	}
+	rec := p.NewRecorder(t, slices.Repeat([]p.Reply{asks("c1", "bash", args{"command": "echo ran > ran.txt"}), p.Text("done")}, 4)...)
+	r := newRig(t)
+	r.settings(rec.URL, `, "permissions": {"mode": "full"}`)
+	r.mkdir(filepath.Join(r.cwd, ".git"))
+	hook := r.write(".tote/hooks/h.sh", []byte("exit 0\n"))
+	r.write(".tote/config.json", []byte(`{"hooks": {"pre_tool": [{"match": "bash", "command": ["sh", ".tote/hooks/h.sh"], "required": true}]}}`))
+	r.tote("run", "never trusted").want(0)
+	if r.contents("ran.txt") == "" {
+		t.Error("a project that nobody ever trusted denies a tool")
+	}
+	if err := os.Remove(filepath.Join(r.cwd, "ran.txt")); err != nil {
+		t.Fatal(err)
+	}
+	r.tote("trust").want(0)
+	if err := os.WriteFile(hook, []byte("# changed\nexit 0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.tote("run", "changed").want(0)
+	tells(t, rec.Last().Body, "c1", "have changed since you trusted it")
+	if r.contents("ran.txt") != "" {
+		t.Error("it ran without its hook")
+	}
+	r.tote("trust").want(0)
+	r.tote("run", "trusted again").want(0)
+	if r.contents("ran.txt") == "" {
+		t.Error("it did not run with its hook")
+	}
+}
+
 // TestCompact has older turns summarised by the model itself.
 func TestCompact(t *testing.T) {
 	t.Parallel()

@@ -127,7 +127,7 @@ func (h hooks) Run(ctx context.Context, e agent.HookEvent) (agent.HookResult, []
 // the event, the reason to deny it is returned. The user is told once.
 func (h hooks) refuse(r *hook.Runner, guarded []bool, e hook.Event, l config.Loaded) (reason string, notices []delivery.Notice) {
 	why := "the project's hooks have changed since you trusted it; they do not run until you trust it again: tote trust " + l.Project.Folder
-	if !l.Trusted {
+	if !l.Trusted && len(l.Held.Prompt)+len(l.Held.PreTool) == 0 {
 		why = "hooks whose programs lie in this project do not run until you trust it: tote trust " + l.Project.Folder
 	}
 	var kept []hook.Hook

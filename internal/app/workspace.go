@@ -230,6 +230,11 @@ func (w *Workspace) load() (config.Loaded, error) {
 	if err != nil {
 		return l, &ConfigError{err}
 	}
+	held, err := parseHooks(l.Held)
+	if err != nil {
+		held = nil // a project that is not trusted does not stop the program; its fault is told with what is withheld
+	}
+	list = append(list, held...) // behind the user's, so that they hang on the trust
 	own, err := w.ownHooks(l)
 	if err != nil {
 		return l, &ConfigError{err}

@@ -23,6 +23,10 @@ type Loaded struct {
 	Trusted bool
 	// Withheld names, in words for the user, what of the project did not take effect.
 	Withheld []string
+	// Held are the required hooks, at the moments at which a hook may deny, of a
+	// project that was trusted as it was before. They do not run; what they are about
+	// is denied until the project is trusted again.
+	Held Hooks
 	// Notes name, in words for the user, what has no effect although it may be meant
 	// to: rules about MCP servers that are not there.
 	Notes []string
@@ -82,6 +86,9 @@ func Load(o Options) (Loaded, error) {
 	if !l.Trusted {
 		l.Withheld = append(l.Withheld, sayPowers(l.Project.Files)...)
 	}
+	if !l.Trusted && s.changed {
+		l.Held = requiredHooks(project.root)
+	}
 	return l, nil
 }
 
@@ -111,7 +118,9 @@ type sources struct {
 	servers                  file // the user's mcp.json
 	sum                      string
 	trusted                  bool
-	notes                    []string
+	// changed: the project was trusted as it was before, and is not as it is.
+	changed bool
+	notes   []string
 }
 
 func read(o Options) (sources, error) {
@@ -161,7 +170,10 @@ func (s *sources) readProject(o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	s.trusted, err = t.has(s.trust, s.project.Folder, s.sum)
+	if s.trusted, err = t.has(s.trust, s.project.Folder, s.sum); err != nil || s.trusted {
+		return err
+	}
+	s.changed, err = t.knows(s.trust, s.project.Folder)
 	return err
 }
 

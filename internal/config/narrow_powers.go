@@ -73,3 +73,18 @@ func (n *narrower) hooks() {
 		}
 	}
 }
+
+// requiredHooks are the required ones of a project at the moments at which a hook may
+// deny.
+func requiredHooks(root *node) Hooks {
+	if root == nil {
+		return Hooks{}
+	}
+	var project Config
+	var f faults
+	decoder{faults: &f}.value(root, reflectOf(&project), "") // Parse has accepted the tree
+	optional := func(h Hook) bool { return !h.Required }
+	return Hooks{
+		Prompt: slices.DeleteFunc(project.Hooks.Prompt, optional), PreTool: slices.DeleteFunc(project.Hooks.PreTool, optional),
+	}
+}

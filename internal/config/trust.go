@@ -61,6 +61,15 @@ func (t Trust) has(f file, folder, fingerprint string) (bool, error) {
 	if fingerprint == "" {
 		return false, nil
 	}
+	return t.any(f, folder, func(e Trusted) bool { return e.Fingerprint == fingerprint })
+}
+
+// knows reports whether the folder is trusted at any fingerprint.
+func (t Trust) knows(f file, folder string) (bool, error) {
+	return t.any(f, folder, func(Trusted) bool { return true })
+}
+
+func (t Trust) any(f file, folder string, is func(Trusted) bool) (bool, error) {
 	all, err := t.decode(f)
 	if err != nil {
 		return false, err
@@ -70,7 +79,7 @@ func (t Trust) has(f file, folder, fingerprint string) (bool, error) {
 		return false, fmt.Errorf("look up trust of %s: %w", folder, err)
 	}
 	return slices.ContainsFunc(all, func(e Trusted) bool {
-		return e.Folder == path && e.Fingerprint == fingerprint
+		return e.Folder == path && is(e)
 	}), nil
 }
 
