@@ -62,7 +62,7 @@ func TestRepairInAnEditor(t *testing.T) {
 // shownInAnEditor holds what the user saw of the turn.
 func shownInAnEditor(t *testing.T, e *editor) {
 	t.Helper()
-	if want := []string{"Edit meter/meter.go", "Edit meter/meter.go", "Edit meter/meter.go", "Run the tests", deniedLine, "Edit meter/meter.go"}; !slices.Equal(e.asked(), want) {
+	if want := []string{"Edit meter/meter.go", "Run the tests", deniedLine, "Edit meter/meter.go"}; !slices.Equal(e.asked(), want) {
 		t.Errorf("asked %q, want %q", e.asked(), want)
 	}
 	ends, shown := e.settled()
@@ -79,9 +79,9 @@ func shownInAnEditor(t *testing.T, e *editor) {
 	if want := []int{5, 6, 9, 10}; len(ends) != 15 || !slices.Equal(failed, want) {
 		t.Errorf("%d calls, of which %v failed, want %v of 15", len(ends), failed, want)
 	}
-	says(t, "what the calls show", shown, `+\t\tn = width`, `-\t\tn = width - 1`, "FAIL", "exit code 0", "1 of 2", `"type":"image"`)
-	says(t, "the question about an edit", string(e.questions[2].ToolCall.Content), `+\t\tn = width`)
-	says(t, "the question about a command", string(e.questions[3].ToolCall.Content), testLine)
+	says(t, "what the calls show", shown, `"type":"diff"`, `"oldText"`, `\t\tn = width\n`, "FAIL", "exit code 0", "1 of 2", `"type":"image"`)
+	says(t, "the question about an edit", string(e.questions[0].ToolCall.Content), `"type":"diff"`, `\t\tn = width\n`)
+	says(t, "the question about a command", string(e.questions[1].ToolCall.Content), testLine)
 	var plans []string
 	for _, u := range e.updates {
 		if u.Kind == "plan" {

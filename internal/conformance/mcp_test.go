@@ -25,7 +25,11 @@ func calling(t *testing.T, g tongue, tool string) (wire, *agenttest.Front) {
 		return nil
 	})
 	member, _ := mcpConfig(t)
-	w := newWorld(t, cast(member, r.within("main", "true", `"media_types":["image/*","audio/*","application/pdf"]`, "")))
+	limits := `"media_types":["image/*","audio/*","application/pdf"]`
+	if g.roomy() != "" {
+		limits += "," + g.roomy()
+	}
+	w := newWorld(t, cast(member, r.within("main", "true", limits, "")))
 	p := w.start()
 	defer p.stop()
 	f := p.prompt(p.with("main"), prose("have a look"))

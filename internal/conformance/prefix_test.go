@@ -186,7 +186,7 @@ func talk(t *testing.T, r *rig, model, more string) {
 	t.Helper()
 	var q queue
 	r.on(model, func(int, letter) providertest.Reply { return q.take() })
-	w := newWorld(t, r.settings(`"context_tokens":100000`, more, bind{model: model, vision: "true", more: `,"effort":"medium"`}))
+	w := newWorld(t, r.settings(`"context_tokens":200000`, more, bind{model: model, vision: "true", more: `,"effort":"medium"`}))
 	p := w.launch()
 	s := p.with(model)
 	for i := range longTalk {

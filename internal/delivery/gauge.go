@@ -20,7 +20,7 @@ type gauge struct {
 // mostTimes bounds the ratio that is taken over to estimates. A count of many times
 // the estimate has its cause in what nobody here sees, such as a system prompt of
 // the server, and not in the text.
-const mostTimes = 3
+const mostTimes = 2
 
 // more is an estimate of n tokens that no backend has counted, corrected by what
 // the backend counted of another. It is never less than n.
