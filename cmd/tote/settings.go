@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"tote/internal/config"
 	"tote/internal/front/headless"
@@ -33,7 +34,12 @@ func cmdTrust(ctx context.Context, e environment, args []string) int {
 		return code
 	}
 	if len(rest) > 1 {
-		return f.fail(misuse("trust takes one folder"))
+		return f.fail(misuse("trust takes one folder; --list and --remove are flags"))
+	}
+	if len(rest) == 1 && slices.Contains([]string{"list", "remove", "check"}, rest[0]) {
+		if _, err := os.Stat(rest[0]); err != nil {
+			return f.fail(misuse("there is no folder %s here; did you mean --%s?", rest[0], rest[0]))
+		}
 	}
 	a, cwd, err := f.open()
 	if err != nil {

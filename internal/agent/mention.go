@@ -135,7 +135,10 @@ func (m *mentions) file(ctx context.Context, token string, inlet content.Inlet) 
 				})
 			}
 		case ok && a.Fault == content.FaultUnreadable && !looksLikeFile:
-			// A word that happens to name a folder is prose.
+			// A word that happens to name a folder is prose; it may have been meant.
+			m.notices = append(m.notices, delivery.Notice{
+				Severity: delivery.SeverityInfo, Title: content.Clean(token) + " is a folder or cannot be read: left as text",
+			})
 		case m.add(b):
 			out = append(out, b)
 		}

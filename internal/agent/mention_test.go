@@ -42,7 +42,7 @@ func TestMentions(t *testing.T) {
 		"twice":           {text: "@cat.png and again @cat.png and @./cat.png", media: "image-1.png"},
 		"two":             {text: "@cat.png @dog.png", media: "image-1.png image-2.png"},
 		"a user":          {text: "ask @maria about it"},
-		"a folder's name": {text: "see @src"},
+		"a folder's name": {text: "see @src", notices: []string{"src is a folder or cannot be read: left as text"}},
 		"no such file": {
 			text: "see @gone.png and @no/where, @gone.png",
 			notices: []string{

@@ -71,6 +71,9 @@ func covered(granted []permission.Rule, q permission.Request) bool {
 	return v == permission.Allow
 }
 
+// notPermitted is what the model is told of a call that the user refused.
+const notPermitted = "the user did not permit it"
+
 // question asks the user. Only an answer that is known to permit does.
 func (t *turn) question(ctx context.Context, o *outcome, why string) string {
 	if err := o.check(ctx); err != nil {
@@ -99,7 +102,7 @@ func (t *turn) question(ctx context.Context, o *outcome, why string) string {
 		return ""
 	case PermitDeny:
 	}
-	return "the user did not permit it"
+	return notPermitted
 }
 
 // grant keeps an answer as long as the session is open.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"tote/internal/content"
 	"tote/internal/tool"
@@ -134,19 +135,28 @@ var harmless = map[string]bool{
 	"todo": true, "skill": true, "fetch": true, "bash_output": true, "bash_kill": true, "mcp_read": true, "mcp_resources": true,
 }
 
-// ran are the other tools that some turns have called.
+// ran are the other tools that some turns have called and that were not refused.
 func ran(turns []content.Turn) []string {
 	names := map[string]bool{}
 	for _, t := range turns {
 		for _, m := range t.Messages {
 			for _, p := range m.Parts {
-				if c, ok := p.(content.ToolCall); ok && !harmless[c.Name] {
-					names[c.Name] = true
+				if r, ok := p.(content.ToolResult); ok && !harmless[r.Name] && !refusedCall(r) {
+					names[r.Name] = true
 				}
 			}
 		}
 	}
 	return slices.Sorted(maps.Keys(names))
+}
+
+// refusedCall reports whether a call was never run, by what the model was told.
+func refusedCall(r content.ToolResult) bool {
+	if !r.IsError || len(r.Blocks) == 0 {
+		return false
+	}
+	t, ok := r.Blocks[0].(content.Text)
+	return ok && (strings.HasPrefix(t.Body, "not permitted") || strings.HasPrefix(t.Body, notPermitted))
 }
 
 // forget drops the turns from index from on in memory, and opens a new lane.

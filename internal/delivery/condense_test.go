@@ -104,7 +104,7 @@ func TestRatio(t *testing.T) {
 		{1_000, 1_000, estimate},
 		{500, 1_000, estimate},
 		{1_500, 1_000, estimate * 3 / 2},
-		{9_000, 1_000, estimate * 3},
+		{9_000, 1_000, estimate * 2},
 		{1_500, 0, estimate},
 		{-5, 1_000, estimate},
 		{1 << 40, 1 << 39, estimate},

@@ -1,6 +1,10 @@
 package delivery
 
-import "tote/internal/content"
+import (
+	"slices"
+
+	"tote/internal/content"
+)
 
 // This file is the ladder: what gives way until a request fits. The output of
 // tools goes before media, media before text, older before newer, history before
@@ -140,6 +144,9 @@ var current = [...]evictable{
 	{route: RoutePrompt, form: formText},
 }
 
+// ofTools is how many of current are about what tools gave.
+const ofTools = 3
+
 // last is what is left to do when all else was not enough: the output of the
 // current turn becomes lines, the newest last and never the very newest, so that a
 // long turn in a small window still ends with an answer.
@@ -172,7 +179,14 @@ func (d *decider) squeeze(s squeeze) {
 		d.leaveTurns(s, cut)
 		return
 	}
-	if s.sum <= s.limit || d.climb(&s, current[:], s.limit, s.limit) {
+	if s.sum <= s.limit {
+		return
+	}
+	tools, prompt := current[:ofTools], current[ofTools:]
+	if s.outputFirst { // what a user attached is worth more than old output, not so in bytes
+		tools = append(slices.Clone(tools), last)
+	}
+	if d.climb(&s, tools, s.limit, s.limit) || d.climb(&s, prompt, s.limit, s.limit) {
 		return
 	}
 	cut, rest = d.oldest(s, low)

@@ -129,7 +129,7 @@ func TestNewestOutputGivesWayBeforeThePrompt(t *testing.T) {
 		{4_001, "text-1 fits, image-1.png fits, resource-1.txt text_form, text-2 fits, text-3 fits, image-2.png context_size, resource-2.txt context_size"},
 		{6_000, "text-1 fits, image-1.png fits, resource-1.txt text_form, text-2 trimmed, text-3 fits, image-2.png context_size, resource-2.txt context_size"},
 		{12_000, "text-1 fits, image-1.png fits, resource-1.txt text_form, text-2 trimmed, text-3 trimmed, image-2.png context_size, resource-2.txt context_size"},
-		{16_000, "text-1 fits, image-1.png context_size, resource-1.txt text_form, text-2 trimmed, text-3 trimmed, image-2.png context_size, resource-2.txt context_size"},
+		{16_000, "text-1 fits, image-1.png context_size, resource-1.txt text_form, text-2 context_size, text-3 trimmed, image-2.png context_size, resource-2.txt context_size"},
 	} {
 		in.Budgets.Tokens = int(all - tt.less)
 		var got []string

@@ -98,7 +98,7 @@ func work(ctx context.Context, t Turn, f *guarded) int {
 		stop, code = turn(ctx, t, f)
 	}
 	if !wait(ctx, t, f) {
-		stop, code = content.StopCancelled, ExitInterrupted
+		stop, code = interrupted(ctx, f)
 	} else if job != "" && !report(ctx, t, job, f) {
 		stop, code = content.StopFailed, ExitFailed
 	}
@@ -190,17 +190,23 @@ func turn(ctx context.Context, t Turn, f front) (content.StopReason, int) {
 			return content.StopFailed, ExitUsage
 		}
 		return content.StopFailed, ExitFailed
-	case result.Stop == content.StopCancelled && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		f.fail(Problem{Kind: "timeout", Message: oneLine(context.Cause(ctx).Error()), Hint: "allow more time with --timeout"})
-		return content.StopFailed, ExitFailed
 	case result.Stop == content.StopCancelled:
-		return result.Stop, ExitInterrupted
+		return interrupted(ctx, f)
 	case result.Stop == content.StopFailed:
 		return result.Stop, ExitFailed
 	case t.Strict && result.Degraded:
 		return result.Stop, ExitDegraded
 	}
 	return result.Stop, ExitAnswered
+}
+
+// interrupted is the end of what was cancelled: by the user, or by its time limit.
+func interrupted(ctx context.Context, f front) (content.StopReason, int) {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return content.StopCancelled, ExitInterrupted
+	}
+	f.fail(Problem{Kind: "timeout", Message: oneLine(context.Cause(ctx).Error()), Hint: "allow more time with --timeout"})
+	return content.StopFailed, ExitFailed
 }
 
 // front shows a turn. Exactly one of its forms is behind it.

@@ -117,6 +117,9 @@ func (w World) turn(arg string) (string, error) {
 		}
 		return turns[n-1].ID, nil
 	}
+	if len(turns) == 0 {
+		return "", errors.New("say which turn; the session has none yet")
+	}
 	if arg == "" {
 		return "", fmt.Errorf("say which turn: 1 to %d", len(turns))
 	}
