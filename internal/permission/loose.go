@@ -298,5 +298,36 @@ func (r Rule) guards(q Request, loose []string) bool {
 	case !r.changes() || !slices.ContainsFunc(q.Commands, func(c string) bool { return !onlyReads(c) }):
 		return false
 	}
-	return slices.ContainsFunc(loose, may) || slices.ContainsFunc(q.Paths, r.under)
+	return slices.ContainsFunc(loose, may) || slices.ContainsFunc(q.Paths, r.under) || slices.ContainsFunc(q.Commands, r.isMadeBy)
+}
+
+// makers are programs that make or change the files that they are given, also such as
+// are not there yet, so that nothing else tells their names for paths.
+var makers = []string{"touch", "mkdir", "ln", "install", "truncate", "mkfifo", "mknod", "cp", "mv", "tee", "dd", "patch"}
+
+// isNamed reports whether a path may be one that the rule is about, or its folder.
+func (r Rule) isNamed(p string) bool {
+	folder, ok := strings.CutSuffix(r.Pattern, "/**")
+	return pathsOverlap(r.Pattern, p) || ok && pathsOverlap(folder, p)
+}
+
+// isMadeBy reports whether a command may make a file that the rule keeps from changes.
+// What a patch changes stands in it.
+func (r Rule) isMadeBy(command string) bool {
+	words := strings.Fields(command)
+	if len(words) == 0 {
+		return false
+	}
+	program := path.Base(words[0])
+	if !slices.Contains(makers, program) {
+		return false
+	}
+	return program == "patch" || slices.ContainsFunc(words[1:], func(w string) bool {
+		_, value, ok := strings.Cut(w, "=")
+		if ok {
+			w = value // dd of=FILE, --target-directory=FOLDER
+		}
+		w = strings.Trim(w, `"'`)
+		return w != "" && (ok || w[0] != '-') && r.isNamed("**/"+strings.TrimPrefix(w, "/"))
+	})
 }

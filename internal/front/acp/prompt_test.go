@@ -183,6 +183,7 @@ agent_thought_chunk T-t1 {"type":"text","text":"hm"}
 agent_message_chunk T-m1 {"type":"text","text":"Let me <see>"}
 agent_message_chunk T-m1 {"type":"text","text":"."}
 usage_update 15/1000
+notice
 tool_call T-c1-call_0 pending read DIR/a.txt
 tool_call_update T-c1-call_0 in_progress
 tool_call_update T-c1-call_0 completed content:1

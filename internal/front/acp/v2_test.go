@@ -120,7 +120,7 @@ func TestSecondTurn(t *testing.T) {
 		want(t, "order", order, []string{
 			"running", "user_message id2", `reply {"messageId":"id2"}`, "session_info_update", "agent_thought_chunk id2-t1", "agent_message_chunk id2-m1",
 			"tool_call_update id2-c1-1 pending", "tool_call_update id2-c1-1 in_progress", "tool_call_update id2-c1-1 completed",
-			"session_info_update", "agent_message_chunk id2-m2", "idle max_tokens",
+			"session_info_update", "agent_message_chunk id2-m2", "notice", "idle max_tokens",
 		})
 		if last := got[len(got)-1]; !strings.Contains(last, `"tote/receipts":[{`) {
 			t.Errorf("the end has no receipts: %s", last)
