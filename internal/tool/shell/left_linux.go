@@ -59,8 +59,8 @@ func (g *group) left() []string {
 		}
 		line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(k.pid), "cmdline"))
 		args := strings.Split(string(bytes.TrimRight(line, "\x00")), "\x00")
-		if err != nil || len(args) > 3 && args[3] == guardName {
-			continue
+		if err != nil || len(line) == 0 || len(args) > 3 && args[3] == guardName {
+			continue // without a command line it is about to end
 		}
 		out = append(out, describe(strconv.Itoa(k.pid), strings.Join(args, " ")))
 	}
